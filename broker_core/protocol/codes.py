@@ -16,6 +16,8 @@ RESETS_QUEUES: Final = "queueReset"
 """The ability to move a group in single queues (222 with queueId), connected members included; 5.x can, 4.9 cannot."""
 STORE_ID_KEY: Final = "gantryStoreId"
 """Runtime figure by which a Gantry broker's data folder is known again; other brokers have no such figure."""
+NEWEST_KEY: Final = "newestMessageTimeStamp"
+"""Runtime figure with the store time of a Gantry broker's last message; other brokers have no such figure."""
 STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
 EXACT_TIME_VERSION: Final = 412  # 5.0.0-SNAPSHOT: a time means the first message from then on
 PULL_OFFSET_VERSION: Final = 412  # … and a pull offset that is missing is read as 0

@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from broker_core.client.admin.clusters import BrokerAddress
+from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.topics import TopicKind
 from console.lag.group_state import has_no_offset, missing_of
 from console.lag.rates import Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import BrokerState, GroupState, GroupSummary, OverviewLastKnown, OverviewState, TopicState
 from console.moments import rfc3339
+from console.replicas.behind import behind_of
 
 G = TypeVar("G", bound=GroupSummary)
 
@@ -49,7 +50,10 @@ class OverviewStates:
     def see(self, reading: LagReading) -> None:
         """Record the totals of the brokers."""
         runtimes = reading.runtimes.items()
-        self._broker_in.see(reading.at, {a: r.stored_total for a, r in runtimes if r.stored_total is not None})
+        # A slave stores what its master stored: counted again, each message would have been sent twice.
+        masters = {broker.addr for broker in reading.brokers if broker.is_master}
+        stored = {a: r.stored_total for a, r in runtimes if a in masters and r.stored_total is not None}
+        self._broker_in.see(reading.at, stored)
         self._broker_out.see(reading.at, {a: r.handed_out_total for a, r in runtimes if r.handed_out_total is not None})
 
     def of(
@@ -134,6 +138,10 @@ class OverviewStates:
             shown.uptime_ms = max(0, reading.at - runtime.booted_at) if runtime.booted_at else None
             shown.disk_used_ratio = runtime.disk_used_ratio
             shown.commit_log_bytes = runtime.commit_log_bytes
+            shown.log_end = runtime.log_end
+            if not broker.is_master:
+                behind = behind_of(_master_of(reading, broker.name), runtime)
+                shown.behind_bytes, shown.behind_ms = behind.bytes, behind.ms
         return shown
 
     def _days_to_full(self, at: int, ratio: float | None) -> float | None:
@@ -172,6 +180,12 @@ def lag_per_second_of(groups: Iterable[GroupSummary]) -> float | None:
     """Return how fast the lag of these groups together changes; None while it is unknown of one of them."""
     slopes = [group.lag_per_second for group in groups if group.lag is not None]
     return None if None in slopes else sum(each for each in slopes if each is not None)
+
+
+def _master_of(reading: LagReading, name: str) -> BrokerRuntime | None:
+    """Return what the master of a broker name said last; None if it does not answer."""
+    facts = reading.facts.get(name)
+    return None if facts is None else facts.runtime
 
 
 def _silent(missing: Missing) -> BrokerState:

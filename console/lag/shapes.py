@@ -16,6 +16,7 @@ from console.moments import Moment
 _DELIVERED: Final = (
     "Messages per second that brokers delivered: to each group, and again where one was delivered again."
 )
+_BEHIND: Final = "What its master has and it has not; null for a master, and while one of both does not answer."
 
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
 GroupMode = Literal["clustering", "broadcast"]
@@ -210,6 +211,11 @@ class BrokerState(Struct, kw_only=True):
     uptime_ms: int | None = None
     disk_used_ratio: float | None = None
     commit_log_bytes: int | None = None
+    log_end: Annotated[int | None, Meta(description="The log offset behind its last record.")] = None
+    behind_bytes: Annotated[int | None, Meta(description=_BEHIND)] = None
+    behind_ms: Annotated[
+        int | None, Meta(description="Between the last messages of master and slave; null if one does not tell it.")
+    ] = None
 
 
 class OverviewLastKnown(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gateway.cli import (
     acl,
     alerts,
+    brokers,
     dead_letters,
     events,
     groups,
@@ -25,6 +26,7 @@ from gateway.cli.root import gantry
 __all__ = [
     "acl",
     "alerts",
+    "brokers",
     "dead_letters",
     "events",
     "gantry",

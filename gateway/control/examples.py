@@ -94,6 +94,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "createSchedule": {"name": "nightly copy", "cron": "0 3 * * *", "job": _REPLAY},
     "updateSchedule": {"cron": "0 4 * * *"},
     "previewSchedule": {"cron": "0 3 * * *"},
+    "adoptReplicas": {"in_sync": [1, 2], "of_cluster": "DefaultCluster"},
+    "updateReplicaPolicy": {"min_in_sync": 2},
     "createAlertChannel": {"name": "duty", "kind": "webhook", "url": "https://alerts.example.org/gantry"},
     "updateAlertChannel": {"enabled": True},
     "createAlertRule": {"name": "depot falls behind", **_LIMITS},

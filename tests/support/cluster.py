@@ -28,6 +28,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker import Broker, BrokerConfig, Identity
+from broker_core.broker.config import BrokerRole, ReplicationSettings
 from broker_core.client.admin import Admin
 from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
@@ -205,16 +206,22 @@ class SeveralBrokers:
         """Return a session that is not started yet: use it with ``async with``."""
         return Session(ClientConfig([f"127.0.0.1:{self.name_server.port}"]))
 
-    async def start(self, name: str) -> None:
-        """Start one broker, a new one or one that was stopped; it is known to the name server then."""
-        self.brokers[name] = await Broker.open(
+    async def start(self, name: str, *, broker_id: int = 0) -> Broker:
+        """Start one broker, a new one or one that was stopped; it is known to the name server then.
+
+        One with another id than 0 is a slave of that name, called `name-id` here.
+        """
+        title = f"{name}-{broker_id}" if broker_id else name
+        self.brokers[title] = await Broker.open(
             BrokerConfig(
-                store=StoreConfig.embedded(self.data / name),
+                store=StoreConfig.embedded(self.data / title),
                 name_servers=(f"127.0.0.1:{self.name_server.port}",),
                 port=0,
-                identity=Identity(cluster="test", name=name),
+                identity=Identity(cluster="test", name=name, broker_id=broker_id),
+                replication=ReplicationSettings(BrokerRole.SLAVE if broker_id else BrokerRole.ASYNC_MASTER),
             )
         )
+        return self.brokers[title]
 
     async def stop(self, name: str) -> None:
         """Stop one broker cleanly; it leaves the name server."""

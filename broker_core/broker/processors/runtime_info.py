@@ -11,7 +11,7 @@ from typing import Final
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.limits import REACHED
 from broker_core.broker.stats import Stats
-from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, STORE_ID_KEY, VERSION, VERSION_DESC
+from broker_core.protocol.codes import ABILITIES_KEY, NEWEST_KEY, RESETS_QUEUES, STORE_ID_KEY, VERSION, VERSION_DESC
 from broker_core.store import MessageStore
 
 _GIB: Final = 1024**3
@@ -125,6 +125,7 @@ class RuntimeInfo:
         yield "consumeQueueDiskRatio", ratio
         yield "commitLogDirCapacity", f"Total : {disk.total / _GIB:.1f} GiB, Free : {disk.free / _GIB:.1f} GiB."
         yield "earliestMessageTimeStamp", str(-1 if figures.oldest_store_time is None else figures.oldest_store_time)
+        yield NEWEST_KEY, str(self._store.newest_store_time or -1)
         yield "dispatchBehindBytes", str(figures.undispatched_bytes)
         yield "dispatchMaxBuffer", "0"
         yield "pageCacheLockTimeMills", "0"

@@ -10,7 +10,7 @@ from broker_core.client.answers import Answers
 from broker_core.client.errors import BrokerRefused
 from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.routes import KVTable
-from broker_core.protocol.codes import ABILITIES_KEY, RESETS_QUEUES, STORE_ID_KEY, ResponseCode
+from broker_core.protocol.codes import ABILITIES_KEY, NEWEST_KEY, RESETS_QUEUES, STORE_ID_KEY, ResponseCode
 from broker_core.protocol.headers.admin import (
     GetBrokerRuntimeInfoRequest,
     ViewBrokerStatsDataRequest,
@@ -74,13 +74,29 @@ class BrokerRuntime:
     @property
     def commit_log_bytes(self) -> int | None:
         """Bytes from the first to the last readable message."""
-        begin, end = self._integer("commitLogMinOffset"), self._integer("commitLogMaxOffset")
+        begin, end = self.log_begin, self.log_end
         return None if begin is None or end is None else end - begin
 
     @property
     def earliest_message_at(self) -> int | None:
         """Store time of the first message, ms; None if there is none."""
         at = self._integer("earliestMessageTimeStamp")
+        return at if at is not None and at > 0 else None
+
+    @property
+    def log_begin(self) -> int | None:
+        """The log offset of the first record."""
+        return self._integer("commitLogMinOffset")
+
+    @property
+    def log_end(self) -> int | None:
+        """The log offset behind the last record."""
+        return self._integer("commitLogMaxOffset")
+
+    @property
+    def newest_message_at(self) -> int | None:
+        """Store time of the last message in the queues, ms; None without one, and from Apache RocketMQ."""
+        at = self._integer(NEWEST_KEY)
         return at if at is not None and at > 0 else None
 
     @property

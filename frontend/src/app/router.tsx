@@ -78,6 +78,7 @@ const pages = [
   createRoute({ ...parent, path: "/jobs/$job", component: lazyRouteComponent(() => withAllWords(import("./routes/job")), "JobRoute") }),
   createRoute({ ...parent, path: "/schedules", component: lazyRouteComponent(() => withAllWords(import("./routes/schedules")), "SchedulesRoute") }),
   createRoute({ ...parent, path: "/broker", component: lazyRouteComponent(() => withAllWords(import("./routes/broker")), "BrokerRoute") }),
+  createRoute({ ...parent, path: "/broker/$broker", component: lazyRouteComponent(() => withAllWords(import("./routes/broker-name")), "BrokerNameRoute") }),
   createRoute({ ...parent, path: "/clusters", component: lazyRouteComponent(() => withAllWords(import("./routes/clusters")), "ClustersRoute") }),
   createRoute({ ...parent, path: "/audit", component: lazyRouteComponent(() => withAllWords(import("./routes/audit")), "AuditRoute") }),
   createRoute({ ...parent, path: "/access", component: lazyRouteComponent(() => withAllWords(import("./routes/access")), "AccessRoute") }),

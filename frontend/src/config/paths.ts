@@ -32,6 +32,7 @@ export const paths = {
   broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
   brokerSettings: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config`,
   brokerSettingsPreview: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config:preview`,
+  replicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas`,
   brokerAccounts: (c: string) => `${cluster(c)}/accounts`,
   brokerAccount: (c: string, key: string) => `${cluster(c)}/accounts/${part(key)}`,
   globalAddresses: (c: string) => `${cluster(c)}/global-addresses`,

@@ -496,6 +496,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how many replicas must be in sync, and whether an unclean one may be elected.
+         * @description Change how many replicas must be in sync, and whether an unclean one may be elected.
+         */
+        patch: operations["updateReplicaPolicy"];
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return who is master, how far the others are behind, and what controllers decided.
+         * @description Return who is master, how far the others are behind, and what controllers decided.
+         */
+        get: operations["getReplicas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas/{replica}:accept-loss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make an unclean replica master: what only others had is lost, and their processes must have stopped.
+         * @description Make an unclean replica master: what only others had is lost, and their processes must have stopped.
+         */
+        post: operations["acceptReplicaLoss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas/{replica}:promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hand over: the master stops taking sends until the replica has its log, then that one is elected.
+         * @description Hand over: the master stops taking sends until the replica has its log, then that one is elected.
+         */
+        post: operations["promoteReplica"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas/{replica}:remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget a replica: it leaves the in-sync set, and its folder does not start under this id again.
+         * @description Forget a replica: it leaves the in-sync set, and its folder does not start under this id again.
+         */
+        post: operations["removeReplica"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/brokers/{broker}:adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on with these replicas as the in-sync set, in an epoch that nobody alive knows.
+         * @description Go on with these replicas as the in-sync set, in an epoch that nobody alive knows.
+         */
+        post: operations["adoptReplicas"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/controllers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the controllers, which of them leads, and the state of what keeps their decisions.
+         * @description Return the controllers, which of them leads, and the state of what keeps their decisions.
+         */
+        get: operations["getControllers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/dead-letters": {
         parameters: {
             query?: never;
@@ -3202,6 +3342,12 @@ export interface components {
         AddressesRequest: {
             global_white_addresses: string[];
         };
+        /** @description The replicas that have every acknowledged message, as far as an operator knows. */
+        AdoptRequest: {
+            in_sync: number[];
+            /** @description The brokers' own name of their cluster. */
+            of_cluster: string;
+        };
         /** @description One time that a rule was not quiet for a subject. */
         Alert: {
             id: string;
@@ -3424,6 +3570,12 @@ export interface components {
             /** Format: double */
             disk_used_ratio: number | null;
             commit_log_bytes: number | null;
+            /** @description The log offset behind its last record. */
+            log_end: number | null;
+            /** @description What its master has and it has not; null for a master, and while one of both does not answer. */
+            behind_bytes: number | null;
+            /** @description Between the last messages of master and slave; null if one does not tell it. */
+            behind_ms: number | null;
         };
         /** @description Access control of one broker process. */
         BrokerAccessControl: {
@@ -3781,6 +3933,38 @@ export interface components {
             topics?: components["schemas"]["TopicItemRequest"][] | null;
             groups?: components["schemas"]["GroupItemRequest"][] | null;
         };
+        /** @description One name server with a controller. */
+        Controller: {
+            address: string;
+            reachable: boolean;
+            reason: string | null;
+            leading: boolean;
+            /** @description How long its leadership lasts if it is not renewed. */
+            leading_ms: number | null;
+            /** @description `etcd` or `file`. */
+            engine: string | null;
+            engine_version: string | null;
+            members: components["schemas"]["EngineServer"][];
+            revision: number | null;
+            size_bytes: number | null;
+            quota_bytes: number | null;
+            alarms: string[] | null;
+            /** Format: double */
+            last_decision_ms: number | null;
+            names: string[];
+            set_back: string[];
+            unsettled: string[];
+            /** @description How old its knowledge is. */
+            age_ms: number | null;
+            conflicts: number | null;
+            unsettled_count: number | null;
+        };
+        /** @description The controllers of a cluster; none in static mode. */
+        Controllers: {
+            /** @description The address of the one that says that it leads. */
+            leader: string | null;
+            controllers: components["schemas"]["Controller"][];
+        };
         /** @description A key or tag, and how many messages of the sample have it. */
         Counted: {
             name: string;
@@ -3919,6 +4103,18 @@ export interface components {
             stored: number | null;
             missing: components["schemas"]["MissingBroker"][];
         };
+        /** @description What controllers decided about a broker name. */
+        Decided: {
+            master_id: number | null;
+            epoch: number;
+            version: number;
+            in_sync: number[];
+            set_version: number;
+            replicas: number[];
+            min_in_sync: number;
+            unclean_allowed: boolean;
+            last: components["schemas"]["LastDecision"];
+        };
         /** @enum {string} */
         DecisionEnum: "commit" | "rollback" | "unknown";
         /** @enum {string} */
@@ -4021,6 +4217,14 @@ export interface components {
         Ended: {
             ended: number;
         };
+        /** @description A server of what keeps the decisions. */
+        EngineServer: {
+            endpoint: string;
+            /** @description At the last try; null: not tried yet. */
+            reached: boolean | null;
+            /** Format: date-time */
+            since: string | null;
+        };
         /** @enum {string} */
         EstimatedByEnum: "limit" | "usual_rate";
         /** @description The alert that fired or was resolved. */
@@ -4042,6 +4246,44 @@ export interface components {
         ExportColumn: "topic" | "broker" | "queue_id" | "queue_offset" | "log_offset" | "message_id" | "unique_id" | "key" | "keys" | "tag" | "body" | "properties" | "born_timestamp" | "store_timestamp" | "born_host" | "flag" | "sys_flag" | "reconsume_times" | "body_size" | "record_size" | "prepared_offset" | "store_host" | "offset_id" | "properties_text" | "crc_ok";
         /** @enum {string} */
         ExportFormat: "csv" | "jsonl" | "parquet";
+        /** @description The same, and whether it takes messages now. */
+        FailoverOfName: {
+            master_id: number | null;
+            epoch: number;
+            version: number;
+            in_sync: number[];
+            set_version: number;
+            replicas: number[];
+            min_in_sync: number;
+            unclean_allowed: boolean;
+            last: components["schemas"]["LastDecision"];
+            writable: boolean;
+            /** @description Why it takes none. */
+            writable_reason: string | null;
+            /** @description Why it has no master and gets none by itself. */
+            stuck: string | null;
+            /** @description The engine is older than what it told: nothing is decided. */
+            set_back: boolean;
+            /** @description How old the controller's knowledge is. */
+            age_ms: number;
+        };
+        /** @description What controllers know of one replica. */
+        FailoverOfReplica: {
+            /** @description Whether it has every acknowledged message. */
+            in_sync: boolean;
+            /** @description Whether the controller that answered hears it. */
+            heard: boolean | null;
+            /** @description False: it may have lost what it had acknowledged. */
+            clean: boolean;
+            /** @description The run of its process that is registered. */
+            life: string;
+            /** @description Up to here it knows that every replica in sync has the log. */
+            confirm: number | null;
+            /** @description The newest in its log when it registered. */
+            last_epoch: number;
+            /** @description The last ones of its log. */
+            epochs: components["schemas"]["LogEpoch"][] | null;
+        };
         /** @description A field that differs. */
         FieldChange: {
             field: string;
@@ -5067,6 +5309,14 @@ export interface components {
         };
         /** @enum {string} */
         Language: "en" | "zh";
+        /** @description The last change of a state. */
+        LastDecision: {
+            why: string;
+            /** @description The controller. */
+            by: string;
+            /** Format: date-time */
+            at: string | null;
+        };
         /** @enum {string} */
         LastStateEnum: "queued" | "running" | "paused" | "succeeded" | "partial" | "failed" | "cancelled";
         /** @description A consumer that receives by lease over HTTP or WebSocket: a token or a user, at one address. */
@@ -5089,6 +5339,12 @@ export interface components {
             max_messages?: number | null;
             /** @description A job that has worked for so long is stopped and fails; the time of a pause does not count. */
             max_minutes?: number | null;
+        };
+        /** @description A part of a log that was written under one mastership. */
+        LogEpoch: {
+            epoch: number;
+            start: number;
+            end: number;
         };
         /** @description Name and password. */
         LoginRequest: {
@@ -5565,6 +5821,12 @@ export interface components {
         /** @description The fields that users may change about themselves. */
         PatchedMeChangeRequest: {
             language?: components["schemas"]["Language"] | components["schemas"]["NullEnum"];
+        };
+        /** @description What operators decide for a name; what is left out stays. */
+        PatchedPolicyRequest: {
+            /** @description So many replicas must be in sync for sends. */
+            min_in_sync?: number;
+            unclean_allowed?: boolean;
         };
         /** @description A change of a topic broker by broker. */
         PatchedQueueChangeRequest: {
@@ -6126,6 +6388,61 @@ export interface components {
             /** @description What copies keep beside body, keys, tag and own properties. */
             preserve?: components["schemas"]["PreserveEnum"][];
         };
+        /** @description One process of a broker name. */
+        Replica: {
+            broker_id: number;
+            address: string;
+            role: components["schemas"]["ReplicaRoleEnum"];
+            reachable: boolean;
+            /** @description Why it does not answer. */
+            reason: string | null;
+            version: string | null;
+            /**
+             * Format: date-time
+             * @description When this run of its process began.
+             */
+            started_at: string | null;
+            /** @description The log offset of its first record. */
+            log_begin: number | null;
+            /** @description The log offset behind its last record. */
+            log_end: number | null;
+            /** @description What the master has and it has not; null for a master, and while one does not answer. */
+            behind_bytes: number | null;
+            /** @description Between the last messages of both, 0 where no byte is missing; null while one of them does not tell the time, as Apache RocketMQ's never do. */
+            behind_ms: number | null;
+            failover: components["schemas"]["FailoverOfReplica"] | null;
+        };
+        /** @description What a change did, or would do. */
+        ReplicaChange: {
+            broker: string;
+            dry_run: boolean;
+            before: components["schemas"]["Decided"] | null;
+            after: components["schemas"]["Decided"];
+            /** @description What the new master had not when it was heard last; null where it stays. */
+            lacking_bytes: number | null;
+            /** @description Whether the set after it is smaller than sends need. */
+            refuses_sends: boolean;
+            warnings: string[];
+        };
+        /** @enum {string} */
+        ReplicaRoleEnum: "master" | "slave";
+        /** @description The processes of one broker name, as they are now. */
+        Replicas: {
+            broker: string;
+            /** Format: date-time */
+            at: string;
+            /** @description `failover`: controllers choose the master. */
+            mode: components["schemas"]["ReplicasModeEnum"];
+            /** @description Null while there is none. */
+            master_id: number | null;
+            /** @description Null in static mode, and while no controller answers. */
+            failover: components["schemas"]["FailoverOfName"] | null;
+            /** @description Why no controller answers. */
+            failover_reason: string | null;
+            replicas: components["schemas"]["Replica"][];
+        };
+        /** @enum {string} */
+        ReplicasModeEnum: "static" | "failover";
         /** @description How many keys of each class of a reconciliation are in each stretch of time. */
         ReportBuckets: {
             size_ms: number;
@@ -9923,6 +10240,404 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsPreview"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateReplicaPolicy: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "min_in_sync": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["PatchedPolicyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaChange"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReplicas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replicas"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acceptReplicaLoss: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                broker: string;
+                cluster: string;
+                replica: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaChange"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    promoteReplica: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                broker: string;
+                cluster: string;
+                replica: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaChange"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeReplica: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+                /** @description Also the last one with every acknowledged message. */
+                force?: boolean;
+                /** @description Also a replica that is heard. */
+                living?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                broker: string;
+                cluster: string;
+                replica: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaChange"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    adoptReplicas: {
+        parameters: {
+            query?: {
+                /** @description Only return what the change would do. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "in_sync": [
+                 *         1,
+                 *         2
+                 *       ],
+                 *       "of_cluster": "DefaultCluster"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AdoptRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaChange"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getControllers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Controllers"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -1,7 +1,7 @@
-import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, MessageSearch, MessageSummary, Naming, NewToken, Overview, Schedule, Token, Topic, User, WholeMessage } from "@/lib/api-types"
+import type { AuditEntry, Broker, Group, GroupQueue, GroupSummary, Job, Me, MessageSearch, MessageSummary, Naming, NewToken, Overview, Replica, Schedule, Token, Topic, User, WholeMessage } from "@/lib/api-types"
 
 /** Builders say what matters to a test and hide the rest. */
-const AT = "2026-11-21T06:31:07.412Z"
+export const AT = "2026-11-21T06:31:07.412Z"
 
 export const admin = (overrides: Partial<Me> = {}): Me => ({
   id: 1,
@@ -134,6 +134,25 @@ export const broker = (name: string, overrides: Partial<Broker> = {}): Broker =>
   uptime_ms: 60_000,
   disk_used_ratio: 0.2,
   commit_log_bytes: 1_000,
+  log_end: 1_000,
+  behind_bytes: null,
+  behind_ms: null,
+  ...overrides,
+})
+
+export const replica = (broker_id: number, overrides: Partial<Replica> = {}): Replica => ({
+  broker_id,
+  address: `10.0.0.${broker_id + 1}:10911`,
+  role: broker_id === 0 ? "master" : "slave",
+  reachable: true,
+  reason: null,
+  version: "V4_9_8",
+  started_at: AT,
+  log_begin: 0,
+  log_end: 1_000,
+  behind_bytes: broker_id === 0 ? null : 0,
+  behind_ms: broker_id === 0 ? null : 0,
+  failover: null,
   ...overrides,
 })
 

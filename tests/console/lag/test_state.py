@@ -552,3 +552,24 @@ def test_the_days_to_a_full_disk_follow_the_last_hours() -> None:
 def test_a_message_that_came_while_its_broker_was_asked_is_0_ms_old() -> None:
     delay = Delay(offset=7, stored_at=AT + 2, at=AT)
     assert (delay.age(AT, 7), delay.age(AT, 8), delay.age(AT + 5, 7)) == (0, 0, 3)
+
+
+# Slaves
+
+
+def test_a_slave_is_no_second_source_of_messages_and_says_how_far_it_is_behind() -> None:
+    slave = BrokerAddress("c", "broker-a", 1, "10.0.0.3:10911")
+    builder = StateBuilder()
+    states = []
+    for second in (0, 10):
+        ends = {"commitLogMaxOffset": str(1_000 + 500 * second), "msgPutTotalTodayNow": str(100 * second)}
+        held = replace(reading(AT + second * 1_000, table=ends), brokers=[A, slave])
+        copied = BrokerRuntime({**ends, "commitLogMaxOffset": "900", "getTransferedTps": "1 1 1"})
+        said = {**held.runtimes, slave.addr: copied}
+        held.facts["broker-a"].runtime = held.runtimes[A.addr]
+        states.append(builder.step(replace(held, runtimes=said)).overview)
+
+    leader, follower = states[1].brokers
+    assert states[1].in_rate == leader.in_rate == 100
+    assert (follower.in_rate, follower.behind_bytes, follower.behind_ms) == (None, 5_100, None)
+    assert (leader.behind_bytes, leader.log_end) == (None, 6_000)

@@ -8,30 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
+from tests.gateway.cli.conftest import Run
 from tests.gateway.installation import ROOT, Installation
 from tests.gateway.test_composition import BEATS, beat
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def run(installation: Installation) -> Run:
-    """Run the command line against the gateway as the admin."""
-
-    def run(*words: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-        own = {"GANTRY_URL": installation.url, "GANTRY_TOKEN": installation.tokens["admin"], **environ}
-        command = [sys.executable, "-m", "gateway.cli", *words]
-        return subprocess.run(
-            command, cwd=ROOT, env={**os.environ, **own}, input=stdin, capture_output=True, text=True, timeout=60
-        )
-
-    return run
 
 
 def test_every_shell_line_of_the_page_succeeds(installation: Installation, redis_url: str, tmp_path: Path) -> None:

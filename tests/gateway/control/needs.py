@@ -56,7 +56,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         listClusters getCluster getOverview getOverviewHistory listEvents getDefinitions diffDefinitions
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
-    ("read", "cluster"): "getBrokerSettings",
+    ("read", "cluster"): "getBrokerSettings getReplicas getControllers",
     (
         "read",
         "job",
@@ -92,6 +92,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("jobs", "schedule"): "createSchedule updateSchedule deleteSchedule runScheduleNow",
     ("admin", "cluster"): """
         previewBrokerSettings updateBrokerSettings
+        promoteReplica removeReplica acceptReplicaLoss adoptReplicas updateReplicaPolicy
         listBrokerAccounts createBrokerAccount getBrokerAccount updateBrokerAccount deleteBrokerAccount
         getGlobalAddresses setGlobalAddresses
     """,
@@ -110,6 +111,7 @@ _USUAL: Final = {
     "user_id": "999999",
     "token_id": "999999",
     "search_id": "999999",
+    "replica": "999999",
     "name": "x",
 }
 

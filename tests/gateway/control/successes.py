@@ -27,7 +27,9 @@ from tests.gateway.control.test_dead_letters import bury
 from tests.gateway.control.test_scheduled import sent
 from tests.gateway.control.test_transactions import prepared
 from tests.gateway.installation import PASSWORD, ROOT, Installation
+from tests.support import failover
 from tests.support.cluster import started_broker
+from tests.support.failover import replicas_that_beat
 
 CHANGES_NOTHING: Final = frozenset(
     [
@@ -187,6 +189,15 @@ class Successes:
             body = {"name": self.control.name("east"), "name_servers": [running.name_server], **account}
             self._kept["guarded"] = self.made("/api/v1/clusters", body)["name"]
         return str(self._kept["guarded"])
+
+    def led(self) -> str:
+        """Return a cluster with a controller, and replicas that only beat."""
+        if "led" not in self._kept:
+            data = Path(self._stack.enter_context(TemporaryDirectory()))
+            address = self._stack.enter_context(replicas_that_beat(data))
+            body = {"name": self.control.name("east"), "name_servers": [address]}
+            self._kept["led"] = self.made("/api/v1/clusters", body)["name"]
+        return str(self._kept["led"])
 
     def reconciled(self) -> str:
         """Return the id of a reconciliation that found something missing."""
@@ -637,6 +648,22 @@ def _update_broker(s: Successes) -> Wish:
     body = {"settings": {"shortPollingTimeMills": "999"}}
     s.put_back("broker-a", {"shortPollingTimeMills": "1000"})
     return Wish([("broker.update", "local/brokers/broker-a")], path={"broker": "broker-a"}, json=body)
+
+
+def _of_replica(action: str, broker: str, replica: str | None = None, json: Any = None, **query: str) -> Make:
+    def make(s: Successes) -> Wish:
+        cluster = s.led()
+        path = {"cluster": cluster, "broker": broker} | ({} if replica is None else {"replica": replica})
+        return Wish([(action, f"{cluster}/brokers/{broker}")], path=path, json=json, query=query)
+
+    return make
+
+
+_WISHES["promoteReplica"] = _of_replica("replica.promote", failover.PAIR_TO_HAND_OVER, "2")
+_WISHES["removeReplica"] = _of_replica("replica.remove", failover.PAIR_TO_SHRINK, "2", living="true")
+_WISHES["acceptReplicaLoss"] = _of_replica("replica.accept_loss", failover.UNCLEAN, "1")
+_WISHES["adoptReplicas"] = _of_replica("replica.adopt", failover.SET_BACK, json={"in_sync": [1], "of_cluster": "C"})
+_WISHES["updateReplicaPolicy"] = _of_replica("replica.policy", failover.PAIR, json={"min_in_sync": 2})
 
 
 def _of_account(action: str, json: Any) -> Make:

@@ -32,6 +32,7 @@ import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
 import { refusals } from "./refusals"
+import { replicas } from "./replicas"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -83,6 +84,7 @@ export const rest = {
   ...reconcile,
   ...redriveWizard,
   ...refusals,
+  ...replicas,
   ...resend,
   ...roles,
   ...run,

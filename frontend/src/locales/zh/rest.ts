@@ -34,6 +34,7 @@ import { purge } from "./purge"
 import { reconcile } from "./reconcile"
 import { redriveWizard } from "./redrive-wizard"
 import { refusals } from "./refusals"
+import { replicas } from "./replicas"
 import { resend } from "./resend"
 import { roles } from "./roles"
 import { run } from "./run"
@@ -85,6 +86,7 @@ export const rest: Shape<typeof english> = {
   ...reconcile,
   ...redriveWizard,
   ...refusals,
+  ...replicas,
   ...resend,
   ...roles,
   ...run,

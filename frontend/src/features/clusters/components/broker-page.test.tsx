@@ -21,8 +21,8 @@ describe("the page of the brokers", () => {
     answer(OVERVIEW, overview({ brokers: [broker("broker-a", { commit_log_bytes: 2_048 }), broker("broker-a-2", { address: "10.0.0.3:10911", broker_id: 1 })] }))
     renderApp(<BrokerPage cluster="local" />)
     const leader = await rowOf("broker-a")
-    for (const words of ["Leader", "Answers", "2,048 B"]) expect(leader.getByText(words)).toBeTruthy()
-    expect((await rowOf("broker-a-2")).getByText("Follower 1")).toBeTruthy()
+    for (const words of ["Master", "Answers", "2,048 B"]) expect(leader.getByText(words)).toBeTruthy()
+    expect((await rowOf("broker-a-2")).getByText("Slave 1")).toBeTruthy()
   })
 
   it("writes what a silent broker would say as unknown with the reason, never as zero", async () => {

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
@@ -94,24 +95,42 @@ const column = columnsFor<Broker>()
 function Brokers({ cluster, brokers }: { cluster: string; brokers: Broker[] }) {
   const { t } = useTranslation()
   const isMissed = brokers.some(({ reachable }) => !reachable)
+  const hasSlaves = brokers.some(({ broker_id: id }) => id !== 0)
   const columns = useMemo(
     () => [
-      column("name", t("broker.name"), { isName: true }, (broker) => broker.name),
+      column("name", t("broker.name"), { isName: true }, ({ name }) => <NameLink broker={name} />),
       column("role", t("broker.role"), { isSecondary: true, minWidth: 560 }, (broker) => (broker.broker_id === 0 ? t("broker.leader") : t("broker.follower", { n: broker.broker_id }))),
       column("state", t("broker.state"), {}, (broker) => <State broker={broker} />),
       column("address", t("broker.address"), { isSecondary: true, minWidth: 480 }, (broker) => <span className="mono">{broker.address}</span>),
       column("version", t("broker.version"), { isSecondary: true, minWidth: 760 }, (broker) => broker.version ?? <NotApplicable />),
       column("in", t("topics.in"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.in_rate} write={rate} reason={broker.reason} />),
       column("out", t("broker.delivered"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.out_rate} write={rate} reason={broker.reason} />),
+      ...(hasSlaves ? [column("behind", t("replicas.behind"), { align: "end", minWidth: 560 }, (broker) => <Behind broker={broker} />)] : []),
       column("log", t("broker.log"), { align: "end" }, (broker) => <Num value={broker.commit_log_bytes} write={bytes} reason={broker.reason} />),
       column("disk", t("overview.disk"), { width: 150, minWidth: 860 }, (broker) => <ProgressRail ratio={broker.disk_used_ratio} />),
       column("ratio", "%", { align: "end" }, (broker) => <Num value={broker.disk_used_ratio} write={percentNumber} reason={broker.reason} />),
       column("up", t("overview.up"), { align: "end", isSecondary: true, minWidth: 980 }, (broker) => <Duration ms={broker.uptime_ms} />),
       ...(isMissed ? [column("forget", "", { align: "end" }, ({ name, reachable }) => !reachable && <ForgetBroker cluster={cluster} broker={name} />)] : []),
     ],
-    [t, cluster, isMissed],
+    [t, cluster, isMissed, hasSlaves],
   )
   return <DataTable natural label={t("broker.brokers")} columns={columns} rows={brokers} rowId={({ address, broker_id }) => `${address} ${broker_id}`} />
+}
+
+function NameLink({ broker }: { broker: string }) {
+  const { t } = useTranslation()
+  return (
+    <Link to="/broker/$broker" params={{ broker }} title={t("replicas.open", { broker })}>
+      {broker}
+    </Link>
+  )
+}
+
+/** What a slave lacks; a master lacks nothing of its own. */
+function Behind({ broker }: { broker: Broker }) {
+  const { t } = useTranslation()
+  if (broker.broker_id === 0) return <NotApplicable />
+  return <Num value={broker.behind_bytes} write={bytes} reason={broker.reason ?? t("replicas.noMasterEnd")} />
 }
 
 function State({ broker }: { broker: Broker }) {

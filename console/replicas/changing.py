@@ -1,0 +1,135 @@
+"""Changes of replicas by hand: hand over, remove, accept a loss, adopt a state, change the policy.
+
+Each is previewed by the controller that would make it, and recorded when it is made, also when it was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.client.admin import Admin
+from broker_core.client.errors import BrokerRefused
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.controller import NameState
+from broker_core.protocol.bodies.replicas import Preview
+from broker_core.protocol.codes import ResponseCode
+from console.audit.record import Actor, record
+from console.clusters.connections import ask
+from console.clusters.reasons import reason_of
+from console.errors import BrokersSilent, Conflict, NotKnown
+from console.replicas.deciding import shown_state
+from console.replicas.shapes import ReplicaChange
+from console.shapes import as_json
+
+# A master may take seconds to let its successor catch up.
+_SECONDS: Final = 15.0
+_UNKNOWN: Final = frozenset(
+    {ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, ResponseCode.CONTROLLER_INVALID_REPLICAS}
+)
+
+Command = Callable[[Admin, bool], Awaitable[Preview]]
+"""Makes a change, or with True only says what it would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The broker name that is changed, and how the change is called in the audit."""
+
+    cluster: str
+    broker: str
+    action: str
+
+
+def promote(name: str, replica: int) -> Command:
+    """Return the command that makes a replica master."""
+
+    async def command(admin: Admin, dry_run: bool) -> Preview:
+        would = await admin.replication.preview_election(name, replica)
+        if dry_run:
+            return would
+        await admin.replication.elect(name, replica)
+        now = await admin.replication.state(name)
+        return Preview(now.state, would.before, would.heard, would.warnings)
+
+    return command
+
+
+def remove(name: str, replica: int, *, even_living: bool, forced: bool) -> Command:
+    """Return the command that forgets a replica; `forced` also the last one with every acknowledged message."""
+    return lambda admin, dry_run: admin.replication.remove(
+        name, [replica], even_living=even_living, forced=forced, dry_run=dry_run
+    )
+
+
+def accept_loss(name: str, replica: int) -> Command:
+    """Return the command that makes a replica master which may lack acknowledged messages."""
+    return lambda admin, dry_run: admin.replication.accept_loss(name, replica, dry_run=dry_run)
+
+
+def adopt(name: str, cluster: str, replicas: list[int]) -> Command:
+    """Return the command that goes on with these replicas as the in-sync set after the engine was set back."""
+    return lambda admin, dry_run: admin.replication.adopt(name, cluster, replicas, dry_run=dry_run)
+
+
+def set_policy(name: str, min_in_sync: int | None, unclean_allowed: bool | None) -> Command:
+    """Return the command that changes what operators decide for a name."""
+    return lambda admin, dry_run: admin.replication.set_policy(
+        name, min_in_sync=min_in_sync, unclean_allowed=unclean_allowed, dry_run=dry_run
+    )
+
+
+def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> ReplicaChange:
+    """Preview or make a change; raise NotKnown, Conflict with the controller's words, or BrokersSilent."""
+    try:
+        done = ask(target.cluster, lambda admin: command(admin, dry_run), seconds=_SECONDS)
+    except GantryError as error:
+        if not dry_run:
+            after = {"error": reason_of(error)}
+            record(by, target.action, _resource(target), result="failed", before={}, after=after)
+        raise _problem(error) from error
+    shown = _shown(target.broker, done, dry_run=dry_run)
+    if not dry_run:
+        before = {} if shown.before is None else as_json(shown.before)
+        record(by, target.action, _resource(target), before=before, after=as_json(shown.after))
+    return shown
+
+
+def _resource(target: Target) -> str:
+    return f"{target.cluster}/brokers/{target.broker}"
+
+
+def _problem(error: GantryError) -> Exception:
+    """Return the problem that a refusal of a controller stands for."""
+    if not isinstance(error, BrokerRefused) or not 2000 <= error.code <= 2014:
+        return error
+    words = error.remark or reason_of(error)
+    if error.code in _UNKNOWN:
+        return NotKnown(words)
+    return BrokersSilent(words) if error.code == ResponseCode.CONTROLLER_NOT_LEADER else Conflict(words)
+
+
+def _shown(broker: str, done: Preview, *, dry_run: bool) -> ReplicaChange:
+    return ReplicaChange(
+        broker=broker,
+        dry_run=dry_run,
+        before=None if done.before is None else shown_state(done.before),
+        after=shown_state(done.after),
+        lacking_bytes=_lacking(done),
+        refuses_sends=len(done.after.in_sync) < done.after.policy.min_in_sync,
+        warnings=done.warnings,
+    )
+
+
+def _lacking(done: Preview) -> int | None:
+    """Return how much of the longest log the new master had not; None without a new one, or if it is not heard."""
+    before, after = _master(done.before), _master(done.after)
+    ends = {each.id: each.end for each in done.heard}
+    if after is None or after == before or after not in ends:
+        return None
+    return max(ends.values()) - ends[after]
+
+
+def _master(state: NameState | None) -> int | None:
+    return None if state is None or state.master is None else state.master.id

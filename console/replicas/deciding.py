@@ -1,0 +1,124 @@
+"""What controllers know of a broker name, put into the words of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.clusters import BrokerRuntime
+from broker_core.client.admin.replication import KnownState
+from broker_core.client.errors import BrokerRefused, NotSupported
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.controller import NameState
+from broker_core.protocol.bodies.replicas import EpochEntryCache, ReplicasInfo
+from broker_core.protocol.codes import ResponseCode
+from console.clusters.reasons import reason_of
+from console.moments import rfc3339
+from console.replicas.shapes import DecidedState, FailoverOfName, FailoverOfReplica, LastDecision, LogEpoch
+
+_EPOCHS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a controller said of a name; without a state, why no controller told it."""
+
+    known: KnownState | None = None
+    heard: frozenset[int] | None = None
+    """The replicas that it hears; None if it did not tell."""
+    reason: str | None = None
+
+
+async def decided(admin: Admin, name: str) -> Decided | None:
+    """Ask the controllers; None where no name server hosts one, or none knows the name: then its roles are fixed."""
+    try:
+        known = await admin.replication.state(name)
+    except NotSupported:
+        return None
+    except BrokerRefused as error:
+        if error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST:
+            return None
+        return Decided(reason=reason_of(error))
+    except GantryError as error:
+        return Decided(reason=reason_of(error))
+    try:
+        info = (await admin.replication.in_sync([name])).get(name)
+    except GantryError:
+        info = None  # who is heard is not known then, and told so
+    return Decided(known, None if info is None else _heard(info))
+
+
+def _heard(info: ReplicasInfo) -> frozenset[int]:
+    return frozenset(each.broker_id for each in (*info.in_sync_replicas, *info.not_in_sync_replicas) if each.alive)
+
+
+def shown_state(state: NameState) -> DecidedState:
+    """Return a state in the words of the API."""
+    return DecidedState(**_fields(state))
+
+
+def of_name(found: KnownState, heard: Collection[int] | None) -> FailoverOfName:
+    """Return the state with whether the name takes messages."""
+    reason = _not_writable(found, heard)
+    return FailoverOfName(
+        **_fields(found.state),
+        writable=reason is None,
+        writable_reason=reason,
+        stuck=found.stuck,
+        set_back=found.is_set_back,
+        age_ms=found.age_ms,
+    )
+
+
+def of_replica(
+    number: int, decision: Decided, runtime: BrokerRuntime | None, epochs: EpochEntryCache | None
+) -> FailoverOfReplica | None:
+    """Return what is decided and heard of one replica."""
+    if decision.known is None:
+        return None
+    state = decision.known.state
+    replica = state.replicas[number]
+    confirm = None if runtime is None else runtime.figure("confirmOffset")
+    return FailoverOfReplica(
+        in_sync=number in state.in_sync,
+        heard=None if decision.heard is None else number in decision.heard,
+        clean=replica.clean,
+        life=replica.life,
+        confirm=None if confirm is None else int(confirm),
+        last_epoch=replica.last_epoch,
+        epochs=None
+        if epochs is None
+        else [
+            LogEpoch(epoch=each.epoch, start=each.start_offset, end=each.end_offset)
+            for each in epochs.epoch_list[-_EPOCHS:]
+        ],
+    )
+
+
+def _fields(state: NameState) -> dict[str, Any]:
+    return {
+        "master_id": None if state.master is None else state.master.id,
+        "epoch": state.epoch,
+        "version": state.version,
+        "in_sync": sorted(state.in_sync),
+        "set_version": state.set_version,
+        "replicas": sorted(state.replicas),
+        "min_in_sync": state.policy.min_in_sync,
+        "unclean_allowed": state.policy.unclean_allowed,
+        "last": LastDecision(
+            why=state.last.why, by=state.last.by, at=rfc3339(state.last.at) if state.last.at else None
+        ),
+    }
+
+
+def _not_writable(found: KnownState, heard: Collection[int] | None) -> str | None:
+    state = found.state
+    if state.master is None:
+        return found.stuck or "no master is elected"
+    if heard is not None and state.master.id not in heard:
+        return f"the controller does not hear the master, replica {state.master.id}"
+    if len(state.in_sync) < state.policy.min_in_sync:
+        return f"the in-sync set has {len(state.in_sync)} of {state.policy.min_in_sync} replicas that sends need"
+    return None

@@ -1,0 +1,107 @@
+"""Asks every process of a broker name how far it is.
+
+Which processes there are, the controllers say where they choose the master, else the name servers; a name that none
+lists any more is shown from memory, with all of its processes unreachable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
+from broker_core.client.answers import ask_all
+from broker_core.clock import now_ms
+from broker_core.protocol.bodies.replicas import EpochEntryCache
+from console.clusters.connections import ask
+from console.clusters.memory import remembered
+from console.clusters.outcomes import not_listed
+from console.clusters.reasons import reason_of
+from console.errors import NotKnown
+from console.moments import rfc3339
+from console.replicas.behind import Behind, behind_of
+from console.replicas.deciding import Decided, decided, of_name, of_replica
+from console.replicas.shapes import Replica, Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The processes of a name, and what each said; `found`, `epochs` and `reasons` are by address."""
+
+    listed: Sequence[BrokerAddress]
+    master_id: int | None = None
+    found: Mapping[str, BrokerRuntime] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    decision: Decided | None = None
+    epochs: Mapping[str, EpochEntryCache] = field(default_factory=dict)
+
+
+def read(cluster: str, name: str) -> Replicas:
+    """Return the replicas of a broker name; raise NotKnown for one that was never seen, or what the client raises."""
+    said = ask(cluster, lambda admin: asked(admin, name))
+    if said.listed:
+        return shown(name, said)
+    known = remembered(cluster).brokers.get(name)
+    if known is None:
+        raise NotKnown(f"No name server lists a broker {name!r}.")
+    last = [BrokerAddress(cluster, name, number, addr) for number, addr in sorted(known.addresses.items())]
+    return shown(name, Asked(last, 0, reasons=dict.fromkeys(known.addresses.values(), not_listed(known))))
+
+
+async def asked(admin: Admin, name: str) -> Asked:
+    """Ask controllers, name servers, and each process of the name."""
+    decision = await decided(admin, name)
+    if decision is None or decision.known is None:
+        listed = [each for each in await admin.clusters.brokers() if each.name == name]
+        master_id = next((each.broker_id for each in listed if each.is_master), None)
+    else:
+        state = decision.known.state
+        listed = [
+            BrokerAddress(state.cluster, name, number, each.address) for number, each in sorted(state.replicas.items())
+        ]
+        master_id = None if state.master is None else state.master.id
+    addresses = [each.addr for each in listed]
+    answers = await ask_all(addresses, admin.clusters.runtime_of)
+    has_epochs = decision is not None and decision.known is not None
+    epochs = await ask_all(answers.found if has_epochs else (), admin.replication.epochs)
+    reasons = {addr: reason_of(error, {addr: name}) for addr, error in answers.failed.items()}
+    return Asked(listed, master_id, answers.found, reasons, decision, epochs.found)
+
+
+def shown(name: str, said: Asked) -> Replicas:
+    """Return the replicas as the API shows them."""
+    known = None if said.decision is None else said.decision.known
+    return Replicas(
+        broker=name,
+        at=rfc3339(now_ms()),
+        mode="static" if said.decision is None else "failover",
+        master_id=said.master_id,
+        failover=None if known is None or said.decision is None else of_name(known, said.decision.heard),
+        failover_reason=None if said.decision is None else said.decision.reason,
+        replicas=[_replica(each, said) for each in said.listed],
+    )
+
+
+def _replica(broker: BrokerAddress, said: Asked) -> Replica:
+    runtime = said.found.get(broker.addr)
+    leader = next((each.addr for each in said.listed if each.broker_id == said.master_id), "")
+    is_master = broker.broker_id == said.master_id
+    behind = Behind() if is_master else behind_of(said.found.get(leader), runtime)
+    booted_at = None if runtime is None else runtime.booted_at
+    return Replica(
+        broker_id=broker.broker_id,
+        address=broker.addr,
+        role="master" if is_master else "slave",
+        reachable=runtime is not None,
+        reason=said.reasons.get(broker.addr),
+        version=None if runtime is None else runtime.version,
+        started_at=None if booted_at is None else rfc3339(booted_at),
+        log_begin=None if runtime is None else runtime.log_begin,
+        log_end=None if runtime is None else runtime.log_end,
+        behind_bytes=behind.bytes,
+        behind_ms=behind.ms,
+        failover=None
+        if said.decision is None
+        else of_replica(broker.broker_id, said.decision, runtime, said.epochs.get(broker.addr)),
+    )

@@ -1,0 +1,158 @@
+"""The shapes of the replicas of a broker name, and of their changes. None means unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from console.moments import Moment
+
+ReplicaRole = Literal["master", "slave"]
+ReplicaMode = Literal["static", "failover"]
+
+
+class LogEpoch(Struct, frozen=True, kw_only=True):
+    """A part of a log that was written under one mastership."""
+
+    epoch: int
+    start: int
+    end: int
+
+
+class FailoverOfReplica(Struct, frozen=True, kw_only=True):
+    """What controllers know of one replica."""
+
+    in_sync: Annotated[bool, Meta(description="Whether it has every acknowledged message.")]
+    heard: Annotated[bool | None, Meta(description="Whether the controller that answered hears it.")]
+    clean: Annotated[bool, Meta(description="False: it may have lost what it had acknowledged.")]
+    life: Annotated[str, Meta(description="The run of its process that is registered.")]
+    confirm: Annotated[int | None, Meta(description="Up to here it knows that every replica in sync has the log.")]
+    last_epoch: Annotated[int, Meta(description="The newest in its log when it registered.")]
+    epochs: Annotated[Sequence[LogEpoch] | None, Meta(description="The last ones of its log.")]
+
+
+class Replica(Struct, frozen=True, kw_only=True):
+    """One process of a broker name."""
+
+    broker_id: int
+    address: str
+    role: ReplicaRole
+    reachable: bool
+    reason: Annotated[str | None, Meta(description="Why it does not answer.")]
+    version: str | None
+    started_at: Annotated[Moment | None, Meta(description="When this run of its process began.")]
+    log_begin: Annotated[int | None, Meta(description="The log offset of its first record.")]
+    log_end: Annotated[int | None, Meta(description="The log offset behind its last record.")]
+    behind_bytes: Annotated[
+        int | None,
+        Meta(description="What the master has and it has not; null for a master, and while one does not answer."),
+    ]
+    behind_ms: Annotated[
+        int | None,
+        Meta(
+            description="Between the last messages of both, 0 where no byte is missing; null while one of them does "
+            "not tell the time, as Apache RocketMQ's never do."
+        ),
+    ]
+    failover: FailoverOfReplica | None
+
+
+class LastDecision(Struct, frozen=True, kw_only=True):
+    """The last change of a state."""
+
+    why: str
+    by: Annotated[str, Meta(description="The controller.")]
+    at: Moment | None
+
+
+class DecidedState(Struct, frozen=True, kw_only=True):
+    """What controllers decided about a broker name."""
+
+    master_id: int | None
+    epoch: int
+    version: int
+    in_sync: list[int]
+    set_version: int
+    replicas: list[int]
+    min_in_sync: int
+    unclean_allowed: bool
+    last: LastDecision
+
+
+class FailoverOfName(DecidedState, frozen=True, kw_only=True):
+    """The same, and whether it takes messages now."""
+
+    writable: bool
+    writable_reason: Annotated[str | None, Meta(description="Why it takes none.")]
+    stuck: Annotated[str | None, Meta(description="Why it has no master and gets none by itself.")]
+    set_back: Annotated[bool, Meta(description="The engine is older than what it told: nothing is decided.")]
+    age_ms: Annotated[int, Meta(description="How old the controller's knowledge is.")]
+
+
+class Replicas(Struct, frozen=True, kw_only=True):
+    """The processes of one broker name, as they are now."""
+
+    broker: str
+    at: Moment
+    mode: Annotated[ReplicaMode, Meta(description="`failover`: controllers choose the master.")]
+    master_id: Annotated[int | None, Meta(description="Null while there is none.")]
+    failover: Annotated[
+        FailoverOfName | None, Meta(description="Null in static mode, and while no controller answers.")
+    ]
+    failover_reason: Annotated[str | None, Meta(description="Why no controller answers.")]
+    replicas: Sequence[Replica]
+
+
+class ReplicaChange(Struct, frozen=True, kw_only=True):
+    """What a change did, or would do."""
+
+    broker: str
+    dry_run: bool
+    before: DecidedState | None
+    after: DecidedState
+    lacking_bytes: Annotated[
+        int | None, Meta(description="What the new master had not when it was heard last; null where it stays.")
+    ]
+    refuses_sends: Annotated[bool, Meta(description="Whether the set after it is smaller than sends need.")]
+    warnings: Sequence[str]
+
+
+class EngineServer(Struct, frozen=True, kw_only=True):
+    """A server of what keeps the decisions."""
+
+    endpoint: str
+    reached: Annotated[bool | None, Meta(description="At the last try; null: not tried yet.")]
+    since: Moment | None
+
+
+class ControllerState(Struct, frozen=True, kw_only=True):
+    """One name server with a controller."""
+
+    address: str
+    reachable: bool
+    reason: str | None
+    leading: bool
+    leading_ms: Annotated[int | None, Meta(description="How long its leadership lasts if it is not renewed.")]
+    engine: Annotated[str | None, Meta(description="`etcd` or `file`.")]
+    engine_version: str | None
+    members: Sequence[EngineServer]
+    revision: int | None
+    size_bytes: int | None
+    quota_bytes: int | None
+    alarms: list[str] | None
+    last_decision_ms: float | None
+    names: list[str]
+    set_back: list[str]
+    unsettled: list[str]
+    age_ms: Annotated[int | None, Meta(description="How old its knowledge is.")]
+    conflicts: int | None
+    unsettled_count: int | None
+
+
+class Controllers(Struct, frozen=True, kw_only=True):
+    """The controllers of a cluster; none in static mode."""
+
+    leader: Annotated[str | None, Meta(description="The address of the one that says that it leads.")]
+    controllers: Sequence[ControllerState]

@@ -1,0 +1,78 @@
+import type { ReactNode } from "react"
+import { useTranslation } from "react-i18next"
+import { CurlButton } from "@/components/code/curl-button"
+import { Page } from "@/components/layout/page"
+import { TitleBlock } from "@/components/layout/title-block"
+import { QueryPanel } from "@/components/states/query-panel"
+import { NotApplicable, Unknown } from "@/components/values/num"
+import { paths } from "@/config/paths"
+import { useFormat } from "@/hooks/use-format"
+import type { Replica, Replicas } from "@/lib/api-types"
+import { bytes } from "@/lib/format"
+import { useReplicas } from "../api/get-replicas"
+import { ReplicasTable } from "./replicas-table"
+
+interface ReplicasPageProps {
+  cluster: string
+  broker: string
+  /** Panels of other features, under the replicas. */
+  children?: ReactNode
+}
+
+/** One broker name: who is master, and how far each of the others is behind. */
+export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
+  const { t } = useTranslation()
+  const query = useReplicas(cluster, broker)
+  const known = query.data
+  return (
+    <Page
+      title={broker}
+      updatedAt={query.dataUpdatedAt}
+      facts={known && t("replicas.answering", { n: known.replicas.filter(({ reachable }) => reachable).length, count: known.replicas.length })}
+      actions={<CurlButton request={{ path: paths.replicas(cluster, broker) }} />}
+    >
+      {known && <Figures replicas={known} />}
+      <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
+        {({ replicas }) => <ReplicasTable replicas={replicas} />}
+      </QueryPanel>
+      {children}
+    </Page>
+  )
+}
+
+function Figures({ replicas: { master_id: masterId, replicas } }: { replicas: Replicas }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const master = replicas.find(({ broker_id: id }) => id === masterId)
+  const slaves = replicas.filter(({ role }) => role !== "master")
+  const silent = replicas.filter(({ reachable }) => !reachable)
+  const isMasterSilent = master?.reachable !== true
+  return (
+    <TitleBlock
+      figures={[
+        {
+          label: t("replicas.master"),
+          value: master ? master.broker_id : <Unknown reason={t("replicas.noMaster")} />,
+          fact: !master ? t("replicas.noMaster") : isMasterSilent ? t("cluster.silent") : master.address,
+          tone: isMasterSilent ? "crit" : undefined,
+        },
+        {
+          label: t("replicas.silent"),
+          value: silent.length,
+          fact: silent.length > 0 ? t("replicas.silentIds", { ids: silent.map(({ broker_id: id }) => id).join(", ") }) : t("replicas.allAnswer"),
+          tone: silent.length > 0 && !isMasterSilent ? "warn" : undefined,
+        },
+        { label: t("replicas.furthest"), ...furthest(slaves, format.duration, t("replicas.unknownOf"), t("replicas.noSlave")) },
+        { label: t("replicas.end"), value: master?.log_end == null ? <Unknown reason={master?.reason} /> : bytes(master.log_end), fact: t("replicas.endWords") },
+      ]}
+    />
+  )
+}
+
+/** The slave that lacks most; one of which that is not known comes first, because it may lack more. */
+function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: string, none: string) {
+  if (slaves.length === 0) return { value: <NotApplicable />, fact: none }
+  if (slaves.some(({ behind_bytes: lacking }) => lacking === null)) return { value: <Unknown />, fact: unknown, tone: "warn" as const }
+  const last = slaves.reduce((most, each) => ((each.behind_bytes ?? 0) > (most.behind_bytes ?? 0) ? each : most))
+  return { value: bytes(last.behind_bytes ?? 0), fact: last.behind_ms === null ? "—" : duration(last.behind_ms) }
+}

@@ -1,0 +1,72 @@
+import { IconCircleCheck, IconCopy, IconCrown, IconPlugConnectedX } from "@tabler/icons-react"
+import { useMemo } from "react"
+import { useTranslation } from "react-i18next"
+import { Badge } from "@/components/badges/badge"
+import { columnsFor } from "@/components/data-table/columns"
+import { DataTable } from "@/components/data-table/data-table"
+import { LagRail } from "@/components/rail/rail"
+import { NotApplicable, Num } from "@/components/values/num"
+import { Ago, Duration } from "@/components/values/time"
+import type { Replica } from "@/lib/api-types"
+import { bytes, count } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
+
+const column = columnsFor<Replica>()
+
+/** One row for each process of a broker name. All rails share one scale: the largest lag. */
+export function ReplicasTable({ replicas }: { replicas: readonly Replica[] }) {
+  const { t } = useTranslation()
+  const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
+  const columns = useMemo(
+    () => [
+      column("id", t("replicas.id"), { isName: true, width: 56 }, ({ broker_id: id }) => id),
+      column("role", t("broker.role"), {}, ({ role }) => <Role role={role} />),
+      column("state", t("broker.state"), {}, (replica) => <State replica={replica} />),
+      column("address", t("broker.address"), { isSecondary: true, minWidth: 620 }, ({ address }) => <span className="mono">{address}</span>),
+      column("end", t("replicas.end"), { align: "end", isSecondary: true, minWidth: 760 }, ({ log_end: end, reason }) => <Num value={end} write={count} reason={reason} />),
+      column("behind", t("replicas.behind"), { align: "end", isStrong: true }, (replica) => <Behind replica={replica} />),
+      column("rail", t("replicas.behind"), { width: 180, minWidth: 880, ends: [bytes(scale), t("replicas.end")] }, ({ role, behind_bytes: lacking }) =>
+        role === "master" ? <LagRail lag={0} scale={scale} tone="ours" /> : <LagRail lag={lacking} scale={scale} tone={lacking ? "growing" : "normal"} />,
+      ),
+      column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />),
+      column("started", t("replicas.started"), { align: "end", isSecondary: true, minWidth: 980 }, ({ started_at: at }) => <Ago at={at} />),
+    ],
+    [t, scale],
+  )
+  return <DataTable natural label={t("replicas.title")} columns={columns} rows={[...replicas]} rowId={({ broker_id: id }) => String(id)} />
+}
+
+function Role({ role }: { role: Replica["role"] }) {
+  const { t } = useTranslation()
+  return (
+    <Badge tone="quiet" icon={role === "master" ? IconCrown : IconCopy}>
+      {t(`replicas.roles.${role}`)}
+    </Badge>
+  )
+}
+
+function State({ replica: { reachable, reason } }: { replica: Replica }) {
+  const { t } = useTranslation()
+  return reachable ? (
+    <Badge tone="quiet" icon={IconCircleCheck}>
+      {t("broker.answers")}
+    </Badge>
+  ) : (
+    <Badge tone="crit" icon={IconPlugConnectedX}>
+      {reason ? reasonIn(t, reason) : t("cluster.silent")}
+    </Badge>
+  )
+}
+
+function Behind({ replica: { role, behind_bytes: lacking, reachable, reason } }: { replica: Replica }) {
+  const { t } = useTranslation()
+  if (role === "master") return <NotApplicable />
+  return <Num value={lacking} write={bytes} reason={reachable ? t("replicas.noMasterEnd") : reason} />
+}
+
+function InTime({ replica: { role, behind_ms: ms, behind_bytes: lacking, reason } }: { replica: Replica }) {
+  const { t } = useTranslation()
+  if (role === "master") return <NotApplicable />
+  if (ms === null) return <Num value={null} reason={lacking === null ? reason : t("replicas.noTime")} />
+  return <Duration ms={ms} />
+}

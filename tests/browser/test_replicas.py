@@ -1,0 +1,65 @@
+"""The replicas of a broker name: a master and a slave of one cluster, then the master alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import ViewportSize, expect
+
+from tests.browser.pages import Console
+from tests.browser.shots import DESK, PHONE, shoot
+from tests.support.cluster import RunningBroker, started_broker
+
+pytestmark = pytest.mark.browser
+
+NAME, CLUSTER = "harbour-a", "harbour"
+TABLET: ViewportSize = {"width": 768, "height": 1024}
+LAPTOP: ViewportSize = {"width": 1280, "height": 800}
+
+
+@pytest.fixture
+def pair(http: httpx.Client, tmp_path: Path) -> Iterator[tuple[RunningBroker, RunningBroker]]:
+    """A master and a slave; their cluster is in the console while a test runs."""
+    with ExitStack() as stack:
+        master = stack.enter_context(started_broker(tmp_path / "master", broker_name=NAME))
+        name_server = master.name_server
+        slave = stack.enter_context(
+            started_broker(
+                tmp_path / "slave",
+                broker_name=NAME,
+                name_servers=name_server,
+                arguments=["--role", "slave", "--broker-id", "1"],
+            )
+        )
+        added = http.post("/clusters", json={"name": CLUSTER, "name_servers": name_server.split(";")})
+        assert added.status_code == 201, added.text
+        yield master, slave
+        http.delete(f"/clusters/{CLUSTER}", headers={"If-Match": "*"})
+
+
+def test_master_and_slave_are_told_apart_and_a_silent_one_is_unknown(
+    console: Console, pair: tuple[RunningBroker, RunningBroker]
+) -> None:
+    console.open(f"/broker?cluster={CLUSTER}")
+    brokers = console.main.get_by_role("table").first
+    expect(brokers.get_by_text("Slave 1")).to_be_visible()
+    brokers.get_by_role("link", name=NAME).first.click()
+    expect(console.title).to_have_text(NAME)
+    replicas = console.main.get_by_role("table", name="").first
+    expect(replicas.get_by_role("row")).to_have_count(3)
+    expect(replicas.get_by_text("Master", exact=True)).to_be_visible()
+    expect(console.main.get_by_text("2 of 2 replicas answer")).to_be_visible()
+    for name, size in (("phone", PHONE), ("tablet", TABLET), ("laptop", LAPTOP), ("desk", DESK)):
+        shoot(console.page, f"replicas-{name}", size=size)
+
+    pair[1].stop(kill=True)
+
+    expect(replicas.get_by_text("refused the connection").first).to_be_visible()
+    expect(replicas.get_by_label(re.compile("^Not known: .*refused the connection")).first).to_be_visible()
+    expect(console.main.get_by_text("not known of each replica")).to_be_visible()
+    shoot(console.page, "replicas-silent")

@@ -1,0 +1,72 @@
+"""Requirements of `console.replicas.reading`: every process of a name, and none taken for healthy that is silent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from broker_core.client.admin import Admin
+from broker_core.client.producer import Producer
+from broker_core.client.session import Session
+from broker_core.protocol.message import Message
+from console.replicas.reading import Asked, asked, shown
+from console.replicas.shapes import Replicas
+from tests.support.cluster import create_topic, several_brokers
+from tests.support.wait import eventually
+
+
+async def read(session: Session) -> Replicas:
+    return shown("broker-a", await asked(Admin(session), "broker-a"))
+
+
+async def send_to_master(session: Session) -> None:
+    await create_topic(session, "orders", queues=1)
+    producer = Producer(session)
+    await producer.start()
+    await producer.send(Message("orders", b"x" * 1_000))
+    await producer.close()
+
+
+def without(said: Asked, address: str) -> Asked:
+    """Return the same as if nobody answered at `address`."""
+    found = {addr: runtime for addr, runtime in said.found.items() if addr != address}
+    return replace(said, found=found, reasons={address: "it is gone"})
+
+
+async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None:
+    async with several_brokers(tmp_path, names=["broker-a", "broker-b"]) as cluster, cluster.session() as session:
+        await cluster.start("broker-a", broker_id=1)
+        await send_to_master(session)
+
+        async def has_all() -> Replicas | None:
+            found = await read(session)
+            return found if found.replicas[1].behind_bytes == 0 else None
+
+        await eventually(has_all)
+        found = await read(session)
+
+        assert (found.mode, found.master_id, found.failover) == ("static", 0, None)
+        master, slave = found.replicas
+        assert (master.broker_id, master.role, master.behind_bytes) == (0, "master", None)
+        assert (slave.broker_id, slave.role, slave.reachable) == (1, "slave", True)
+        assert slave.log_end == master.log_end
+        assert (slave.behind_bytes, slave.behind_ms) == (0, 0)
+        assert slave.started_at is not None
+
+
+async def test_a_slave_that_does_not_answer_is_unknown_and_one_without_master_is_not_caught_up(tmp_path: Path) -> None:
+    async with several_brokers(tmp_path, names=["broker-a"]) as cluster, cluster.session() as session:
+        await cluster.start("broker-a", broker_id=1)
+        await send_to_master(session)
+        said = await asked(Admin(session), "broker-a")
+        master_at, slave_at = (each.addr for each in said.listed)
+
+        silent = shown("broker-a", without(said, slave_at))
+        alone = shown("broker-a", without(said, master_at))
+        await cluster.stop("broker-a")
+        left = await read(session)
+
+        slave = silent.replicas[1]
+        assert (slave.reachable, slave.reason, slave.log_end, slave.behind_bytes) == (False, "it is gone", None, None)
+        assert (alone.replicas[1].log_end is None, alone.replicas[1].behind_bytes) == (False, None)
+        assert [each.broker_id for each in left.replicas][-1] == 1

@@ -1,0 +1,108 @@
+"""Requirements of replicas under a controller over HTTP: what is decided, and changes by hand with a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.gateway.control.conftest import Control
+from tests.support import failover
+from tests.support.failover import replicas_that_beat
+
+Call = Callable[..., httpx.Response]
+
+
+@pytest.fixture
+def call(control: Control, tmp_path: Path) -> Iterator[Call]:
+    """Send requests of the admin to a cluster with a controller."""
+    if control.is_apache:
+        pytest.skip("its name server hosts no controller of this kind")
+    admin, name = control.as_("admin"), control.name("led")
+    with replicas_that_beat(tmp_path) as address:
+        body = {"name": name, "name_servers": [address]}
+        assert admin.post("/api/v1/clusters", json=body).status_code == 201
+
+        def call(method: str, path: str, **options: Any) -> httpx.Response:
+            return admin.request(method, f"/api/v1/clusters/{name}{path}", **options)
+
+        yield call
+        admin.delete(f"/api/v1/clusters/{name}", headers={"If-Match": "*"})
+
+
+def test_what_is_decided_is_shown_with_whether_sends_are_taken(call: Call) -> None:
+    found = call("GET", f"/brokers/{failover.PAIR}/replicas").json()
+
+    assert (found["mode"], found["master_id"], found["failover_reason"]) == ("failover", 1, None)
+    state = found["failover"]
+    assert (state["epoch"], state["in_sync"], state["min_in_sync"]) == (1, [1, 2], 1)
+    assert (state["writable"], state["writable_reason"], state["set_back"]) == (True, None, False)
+    first, second = found["replicas"]
+    assert (first["role"], second["role"]) == ("master", "slave")
+    assert second["failover"] == {
+        "in_sync": True, "heard": True, "clean": True, "life": "1-a", "confirm": None, "last_epoch": 0, "epochs": None
+    }  # fmt: skip
+    # Nobody listens where these replicas say that they are
+    assert (second["reachable"], second["behind_bytes"]) == (False, None)
+    assert "refused" in second["reason"]
+
+
+def test_a_name_without_a_master_says_why_it_takes_no_sends(call: Call) -> None:
+    state = call("GET", f"/brokers/{failover.UNCLEAN}/replicas").json()["failover"]
+
+    assert (state["master_id"], state["writable"]) == (None, False)
+    assert state["writable_reason"] == state["stuck"]
+    assert "may have lost" in state["stuck"]
+
+
+def test_a_preview_changes_and_records_nothing_and_the_change_does_what_it_said(call: Call, control: Control) -> None:
+    path = f"/brokers/{failover.PAIR_TO_HAND_OVER}/replicas/2:promote"
+
+    would = call("POST", path, params={"dry_run": "true"}).json()
+
+    assert (would["dry_run"], would["before"]["master_id"], would["after"]["master_id"]) == (True, 1, 2)
+    assert (would["after"]["epoch"], would["after"]["in_sync"], would["lacking_bytes"]) == (2, [1, 2], 0)
+    assert call("GET", f"/brokers/{failover.PAIR_TO_HAND_OVER}/replicas").json()["master_id"] == 1
+    done = call("POST", path)
+    assert done.status_code == 200, done.text
+    assert done.json()["after"]["master_id"] == 2
+    records = control.as_("admin").get("/api/v1/audit", params={"action": "replica.promote"}).json()["items"]
+    mine = [each for each in records if each["resource"].endswith(failover.PAIR_TO_HAND_OVER)]
+    assert [(each["before"]["master_id"], each["after"]["master_id"]) for each in mine][:1] == [(1, 2)]
+
+
+def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
+    body = {"min_in_sync": 2}
+    removed = call("POST", f"/brokers/{failover.PAIR_TO_SHRINK}/replicas/2:remove?living=true")
+    assert removed.status_code == 200, removed.text
+    assert removed.json()["after"]["replicas"] == [1]
+
+    refused = call("PATCH", f"/brokers/{failover.PAIR_TO_SHRINK}/policy", json=body)
+
+    assert refused.status_code == 409, refused.text
+    assert call("PATCH", f"/brokers/{failover.PAIR}/policy", json={}).status_code == 422
+    allowed = call("PATCH", f"/brokers/{failover.PAIR}/policy", json=body).json()
+    assert (allowed["after"]["min_in_sync"], allowed["refuses_sends"]) == (2, False)
+
+
+def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call) -> None:
+    gone = call("POST", "/brokers/nowhere/replicas/2:promote")
+    stranger = call("POST", f"/brokers/{failover.PAIR}/replicas/9:remove?dry_run=true")
+    master = call("POST", f"/brokers/{failover.PAIR}/replicas/1:remove?living=true")
+
+    assert (gone.status_code, stranger.status_code, master.status_code) == (404, 404, 409)
+    assert "master" in master.json()["detail"]
+
+
+def test_the_controllers_and_who_leads(call: Call, control: Control) -> None:
+    found = call("GET", "/controllers").json()
+
+    (only,) = found["controllers"]
+    assert (only["leading"], only["reachable"], only["engine"]) == (True, True, "file")
+    assert found["leader"] == only["address"]
+    assert failover.SET_BACK in only["set_back"]
+    assert control.get("/controllers") == {"leader": None, "controllers": []}
+    assert control.call("POST", "/brokers/broker-a/replicas/1:promote", role="admin").status_code == 422
