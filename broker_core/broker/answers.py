@@ -29,6 +29,7 @@ ANSWERS: Final[Mapping[type[Exception], ResponseCode]] = {
     errors.NotMaster: ResponseCode.SERVICE_NOT_AVAILABLE,
     errors.NotChangedHere: ResponseCode.SYSTEM_ERROR,
     errors.NotDecidedHere: ResponseCode.SLAVE_NOT_AVAILABLE,
+    errors.NotAnswered: ResponseCode.SYSTEM_ERROR,
     errors.Unconfirmed: ResponseCode.SYSTEM_BUSY,
     errors.IllegalQueue: ResponseCode.SYSTEM_ERROR,
     errors.IllegalArgument: ResponseCode.INVALID_PARAMETER,

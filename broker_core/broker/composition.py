@@ -29,9 +29,11 @@ from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import MasterPlace, Registration
 from broker_core.broker.replication.confirmations import Confirmations
+from broker_core.broker.replication.forwarding import Forwarding
 from broker_core.broker.replication.ha_listener import loop_ms
 from broker_core.broker.replication.metadata import Metadata, Registers
 from broker_core.broker.replication.passed_on import PassedOn
+from broker_core.broker.replication.peers import Peers, ReplicaAccount
 from broker_core.broker.replication.slave_link import SlaveLink
 from broker_core.broker.replication.slaves import Slaves
 from broker_core.broker.request_modes import RequestModes
@@ -65,6 +67,9 @@ class Resources:
     store: MessageStore
     journal: Journal
     remoting: RemotingClient
+    """For name servers."""
+    peers: Peers
+    """For the other brokers of the name."""
     address: str
     store_host: Host
     disk: Executor
@@ -118,6 +123,7 @@ class Components:
     slave_link: SlaveLink
     metadata: Metadata
     passed_on: PassedOn
+    forwarding: Forwarding
     saver: Saver
     memory: ConnectionMemory
     resets: Resets
@@ -154,6 +160,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
     clients.on_empty = filters.unregister
     access = _load_access(config, resources) if config.access_control else None
     permits = Permits(access)
+    if access is not None:
+        resources.peers.credentials = ReplicaAccount(access, config.replica_account)
     timer_index = resources.timer_index
     timer = Timer(
         Follower(store, timer_index),
@@ -228,11 +236,18 @@ def compose(settings: Settings, resources: Resources) -> Components:
             master=(lambda: roles.now.master) if config.failover.is_on else slave_link.master,
             passed_on=passed_on,
             registration=registration,
-            remoting=resources.remoting,
+            remoting=resources.peers,
             settings=settings,
             clock=clock,
         ),
         passed_on=passed_on,
+        forwarding=Forwarding(
+            roles,
+            resources.peers,
+            permits,
+            limits=config.limits,
+            is_on=config.failover.is_on and config.failover.forwards,
+        ),
         saver=Saver(resources.files),
         memory=resources.memory,
         resets=Resets(consumed, leases, config.limits),
@@ -311,7 +326,7 @@ def _slave_link(
     link = SlaveLink(
         store=resources.store,
         arrivals=arrivals,
-        remoting=resources.remoting,
+        remoting=resources.peers,
         settings=settings,
         flush=durability.flush,
         clock=resources.clock,

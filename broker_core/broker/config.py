@@ -147,6 +147,7 @@ class BrokerConfig:
     permission: int = PERM_READ | PERM_WRITE  # brokerPermission
     access_control: bool = False  # aclEnable: requests need an account of config/plain_acl.yml
     local_accounts: LocalAccounts = field(default_factory=LocalAccounts)  # aclLocalAccounts, aclLocalNetworks
+    replica_account: str = ""  # aclReplicaAccount: with which brokers of one name sign what they ask each other
     tls: TlsSettings = field(default_factory=TlsSettings)  # of the listeners, and of connections to name servers
     # By RocketMQ name; they override the fields above and changes that were saved while running.
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -19,6 +19,7 @@
         │   ├── NotTaken         … or the in-sync set, which does not let the message in
         │   ├── NotChangedHere   … a change of topics or groups
         │   └── NotDecidedHere   … the end of a transaction
+        ├── NotAnswered          the master did not answer what was forwarded to it; it may have done it
         ├── Unconfirmed          too much waits for the other replicas; retry a little later
         ├── IllegalQueue         a queue id outside the topic
         ├── IllegalArgument      a header field has a value outside its range
@@ -144,6 +145,10 @@ class BrokerUnwritable(Refused):
 
 class NotMaster(Refused):
     """Raised for a request that only the master of this broker name serves."""
+
+
+class NotAnswered(Refused):
+    """Raised when the master does not answer what a slave forwarded to it: whether it acted is unknown."""
 
 
 class NotTaken(NotMaster):

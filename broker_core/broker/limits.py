@@ -29,6 +29,8 @@ unique_key_results     the same, by unique id               the answer ends ther
 timer_messages         messages that wait for a time        SYSTEM_ERROR (1)
 open_transactions      half messages that are not decided   SYSTEM_ERROR (1)
 unflushed_waiters      sends that wait for one sync flush   SYSTEM_BUSY (2)
+forwarded_requests     requests that a slave forwarded and  SYSTEM_BUSY (2)
+                       that wait for the master
 unanswered_requests    requests of one connection that      SYSTEM_BUSY (2)
                        handlers still work on
 calls_per_connection   requests to one client that wait     SYSTEM_ERROR (1) to the sender of the request
@@ -73,6 +75,7 @@ _RESERVE: Final = 20
 _REFUSALS: Final[dict[str, type[LimitReached]]] = {
     "parked_pulls": WaitingFull,
     "unflushed_waiters": WaitingFull,
+    "forwarded_requests": WaitingFull,
     "memory_bytes": WaitingFull,
     "parked_pops": PollingFull,
     "leases_per_group": TooManyLeases,
@@ -120,6 +123,7 @@ class BrokerLimits:
     timer_messages: int = 10_000_000
     open_transactions: int = 100_000
     unflushed_waiters: int = 100_000
+    forwarded_requests: int = 10_000
     unanswered_requests: int = 10_000  # as long as the longest send queue of Apache RocketMQ
     calls_per_connection: int = 10_000
     # One pull answer: a client that reads keeps up, so a larger buffer would only move the wait.

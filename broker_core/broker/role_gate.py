@@ -83,8 +83,10 @@ _BY_A_SLAVE: Final[Mapping[int, _Refusal]] = {
 class RoleGate:
     """Refuses what this broker does not do in its role of the moment."""
 
-    def __init__(self, roles: Roles) -> None:
+    def __init__(self, roles: Roles, is_forwarded: Callable[[Command], bool]) -> None:
+        """`is_forwarded` says which requests go to the master, which serves or refuses them."""
         self._roles = roles
+        self._goes_on = is_forwarded
         roles.watch(self._follow)
 
     def _follow(self, role: Role) -> None:
@@ -96,5 +98,5 @@ class RoleGate:
         if self._is_fenced and request.code not in _FENCED_SERVES:
             raise NotMaster("service not available now: this broker does not know yet whether it is the master")
         refusal = self._refused.get(request.code)
-        if refusal is not None:
+        if refusal is not None and not self._goes_on(request):
             raise refusal(self._roles.now)

@@ -23,7 +23,9 @@ from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
 from broker_core.broker.replication.failover import Failover
+from broker_core.broker.replication.forwarding import FORWARDED
 from broker_core.broker.replication.ha_listener import HaListener, HaPort
+from broker_core.broker.replication.peers import Peers
 from broker_core.broker.replication.starting import Surroundings, start_life
 from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
@@ -171,6 +173,7 @@ class _Start:
         self._memory = ConnectionMemory(self._config.limits.memory_bytes)
         self._tls = self._config.tls.server()
         self._remoting = RemotingClient(tls=self._config.tls.client())
+        self._peers = Peers(tls=self._config.tls.client())
         self._wake_slaves: Callable[[], None] = _nothing
 
     async def run(self) -> Broker:
@@ -180,6 +183,7 @@ class _Start:
         journal = Journal(self._config.config_folder)
         self._opened.push_async_callback(_run_in, files, journal.close)
         self._opened.push_async_callback(self._remoting.close)
+        self._opened.push_async_callback(self._peers.close)
         main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
         server = await self._listen(main, self._config.port)
         host = advertised_host(self._config.bind, self._config.advertise)
@@ -194,6 +198,7 @@ class _Start:
                 journal=journal,
                 timer_index=timer_index,
                 remoting=self._remoting,
+                peers=self._peers,
                 address=join(host, server.port),
                 store_host=(ip_of(host), server.port),
                 disk=disk,
@@ -208,7 +213,7 @@ class _Start:
         self._opened.callback(components.durability.close)
         self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
-        _register(processors, components.arrivals, main=main, fast=fast)
+        _register(processors, components, main=main, fast=fast)
         components.roles.watch(processors.follow_role)
         guarding = _guard(components, main, fast)
         housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
@@ -281,7 +286,7 @@ class _Start:
             address=components.address,
             roles=components.roles,
             waiting=components.confirmations,
-            remoting=self._remoting,
+            remoting=self._peers,
             wake=lambda: self._wake_slaves(),
         )
         failover = start_life(self._config, around, *ports)
@@ -327,14 +332,17 @@ def _networks_of_slaves(config: BrokerConfig) -> Networks | None:
     return named if named.networks or config.access_control else None
 
 
-def _register(processors: Processors, arrivals: Arrivals, *, main: Dispatch, fast: Dispatch) -> None:
+def _register(processors: Processors, components: Components, *, main: Dispatch, fast: Dispatch) -> None:
     """Register every processor for its request codes; pulls are served on the main port only.
 
-    Requests for messages or offsets see every message that was acknowledged before.
+    Requests for messages or offsets see every message that was acknowledged before. What a slave forwards does not
+    reach its processor.
     """
     for processor in processors.all:
         for code, handler in processor.handlers().items():
-            answer = handler if code in _SENDS else _settled(arrivals, handler)
+            answer = handler if code in _SENDS else _settled(components.arrivals, handler)
+            if code in FORWARDED:
+                answer = components.forwarding.around(answer)
             main.register(code, answer)
             if code != RequestCode.PULL_MESSAGE:
                 fast.register(code, answer)
@@ -371,7 +379,7 @@ def _guard(components: Components, *ports: Dispatch) -> Sequence[Step]:
     Returns the steps that belong to access control.
     """
     steps = _guard_access(components, *ports)
-    gate = RoleGate(components.roles)
+    gate = RoleGate(components.roles, components.forwarding.takes)
     for port in ports:
         port.before(gate)
     return steps

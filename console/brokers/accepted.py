@@ -95,5 +95,6 @@ NAME: Final = Pattern(r"[%|a-zA-Z0-9_-]+", "a name of letters, digits, %, |, _ a
 PLACE: Final = Pattern(r"((\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5})?", "host:port, or nothing")
 PLACES: Final = Pattern(r"((\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}(;|$))*", "host:port;host:port, or nothing")
 HOURS: Final = Pattern(r"([01]?[0-9]|2[0-3])( *; *([01]?[0-9]|2[0-3]))*", "hours of the day like 04 or 04;16")
+ACCESS_KEY: Final = Pattern(r"[^,\s]*", "an access key, or nothing")
 ACCESS_KEYS: Final = Pattern(r"[^,\s]*( *, *[^,\s]+)*", "access keys with commas between them, or nothing")
 LEVELS: Final = Pattern(r"[0-9]{1,9}[smhd]( +[0-9]{1,9}[smhd])*", "times like 1s 5s 1m 2h 1d")

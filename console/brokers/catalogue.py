@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from console.brokers.accepted import (
+    ACCESS_KEY,
     ACCESS_KEYS,
     HOURS,
     LEVELS,
@@ -90,6 +91,7 @@ def _of_clients() -> Iterator[KnownSetting]:
     yield _at_start("aclEnable", SWITCH, "false", risk="stops_clients")
     yield _at_start("aclLocalAccounts", ACCESS_KEYS, "", risk="stops_clients")
     yield _at_start("aclLocalNetworks", NetworkList(), "", risk="stops_clients")
+    yield _at_start("aclReplicaAccount", ACCESS_KEY, "")
     yield _both("brokerPermission", Number(0, 7), "6", risk="stops_clients")
     yield KnownSetting(name="rejectTransactionMessage", accepts=SWITCH, default="false", gantry="live")
     yield _both("transactionTimeOut", POSITIVE, "6000", unit="ms")
@@ -224,6 +226,7 @@ def _limits() -> Iterator[KnownSetting]:
         "TimerMessages": 10_000_000,
         "OpenTransactions": 100_000,
         "UnflushedWaiters": 100_000,
+        "ForwardedRequests": 10_000,
         "UnansweredRequests": 10_000,
         "CallsPerConnection": 10_000,
     }

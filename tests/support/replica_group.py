@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from broker_core.broker import Broker, BrokerConfig, Periods
 from broker_core.broker.config import FailoverSettings, Identity
+from broker_core.broker.role import RoleKind
 from broker_core.controller.config import ControllerConfig
 from broker_core.controller.server import hosted
 from broker_core.namesrv.config import NameServerConfig
@@ -19,6 +21,7 @@ from broker_core.protocol.headers.pull import PullMessageRequest
 from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.headers.topics import CreateTopicRequest
 from broker_core.protocol.record import decode_many
+from broker_core.protocol.signature import Credentials
 from broker_core.remoting import RemotingClient
 from tests.support.broker import BORN, TIMEOUT_MS, small_store
 from tests.support.ports import free_ports
@@ -38,6 +41,12 @@ class ReplicaGroup:
     settings: FailoverSettings
     ports: dict[int, int] = field(default_factory=dict)
     brokers: dict[int, Broker] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the configuration of each broker."""
+    accounts: str = ""
+    """The file of accounts of each broker."""
+    credentials: Credentials | None = None
+    """With which the client signs."""
 
     async def start(self, number: int) -> Broker:
         """Start the broker of a folder, at the port that it had."""
@@ -50,7 +59,10 @@ class ReplicaGroup:
             periods=Periods(flush=20),
             failover=replace(self.settings, controllers=(self.name_server,)),
         )
-        self.brokers[number] = await Broker.open(config)
+        if self.accounts:
+            config.config_folder.mkdir(parents=True, exist_ok=True)
+            (config.config_folder / "plain_acl.yml").write_text(self.accounts)
+        self.brokers[number] = await Broker.open(replace(config, **self.more))
         return self.brokers[number]
 
     async def stop(self, number: int) -> None:
@@ -75,9 +87,16 @@ class ReplicaGroup:
         replica = broker.components.intake.replica
         return replica is not None and replica.refusal() is None
 
+    def slaves(self) -> list[Broker]:
+        """Return those that follow a master."""
+        return [each for each in self.brokers.values() if each.components.roles.now.kind is RoleKind.SLAVE]
+
     async def ask(self, broker: Broker, header: object, body: bytes = b"") -> Command:
         """Return the answer of a broker, of any code."""
-        return await self.client.invoke(broker.address, Command.request(header, body), TIMEOUT_MS)
+        request = Command.request(header, body)
+        if self.credentials is not None:
+            self.credentials.sign(request)
+        return await self.client.invoke(broker.address, request, TIMEOUT_MS)
 
     async def send(self, broker: Broker, body: bytes, **fields: object) -> Command:
         """Send a message to topic T and return the answer, of any code."""
@@ -93,7 +112,7 @@ class ReplicaGroup:
 
 @asynccontextmanager
 async def replica_group(
-    folder: Path, count: int = 2, settings: FailoverSettings | None = None
+    folder: Path, count: int = 2, settings: FailoverSettings | None = None, **more: Any
 ) -> AsyncIterator[ReplicaGroup]:
     """Run a controller and `count` replicas with topic T, and stop them; all are in the in-sync set."""
     async with AsyncExitStack() as running:
@@ -106,7 +125,7 @@ async def replica_group(
         client = RemotingClient()
         running.push_async_callback(client.close)
         asked = settings or FailoverSettings(is_on=True, heartbeat_ms=100, gone_ms=500)
-        group = ReplicaGroup(folder, f"127.0.0.1:{name_server.port}", client, asked)
+        group = ReplicaGroup(folder, f"127.0.0.1:{name_server.port}", client, asked, **more)
         for number in range(1, count + 1):
             await group.start(number)
             running.push_async_callback(_stop, group, number)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from broker_core.broker.access.forwarded import is_forwarded
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
@@ -149,7 +150,8 @@ class SendProcessor:
         self._limits.check_sizes(len(request.body), len(text))
         if self._waits is not None:
             self._waits.check_room()
-        born_host = _born_host(connection.peer)
+        peer = self._permits.peer_of(request, connection)
+        born_host = _born_host(peer)
         if header.batch:
             text, waits = take_wait(text)
             stored: AppendedRecord | AppendedBatch = self._put_batch(
@@ -157,7 +159,7 @@ class SendProcessor:
             )
         else:
             stored, waits = self._put(request, connection, header, topic, queue_id, text, born_host, now)
-        self._count(request, header, connection, stored, now)
+        self._count(request, header, connection, peer, stored, now)
         response = self._additions.answer(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
             self._add_handle(response, stored.text)
@@ -174,10 +176,11 @@ class SendProcessor:
         request: Command,
         header: SendHeader,
         connection: Connection,
+        peer: str,
         stored: AppendedRecord | AppendedBatch,
         now: int,
     ) -> None:
-        key = header.topic, header.producer_group, connection.peer
+        key = header.topic, header.producer_group, peer
         sends = self._producers.find(key)
         if sends is None:
             sends = Sends("", request.language, request.version)
@@ -206,7 +209,12 @@ class SendProcessor:
             origin = self._origin(header, born_host, now)
             return self._put_special(request, connection, header, topic, queue_id, text, origin), waits
         text, waits = settled
-        if connection.lane is None and native is not None and not self._permits.are_checked:
+        if (
+            connection.lane is None
+            and native is not None
+            and not self._permits.are_checked
+            and not is_forwarded(request)
+        ):
             connection.lane = SendLane(self._stage, connection)
         incoming = Incoming(
             header.topic,
