@@ -36,6 +36,7 @@ from broker_core.broker.replication.passed_on import PassedOn
 from broker_core.broker.replication.peers import Peers, ReplicaAccount
 from broker_core.broker.replication.slave_link import SlaveLink
 from broker_core.broker.replication.slaves import Slaves
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.saving import JsonFile, Saver
@@ -90,6 +91,7 @@ class Components:
 
     settings: Settings
     roles: Roles
+    standing: Standing
     master_work: MasterWork
     address: str
     clock: Callable[[], int]
@@ -163,8 +165,9 @@ def compose(settings: Settings, resources: Resources) -> Components:
     if access is not None:
         resources.peers.credentials = ReplicaAccount(access, config.replica_account)
     timer_index = resources.timer_index
+    standing = Standing()
     timer = Timer(
-        Follower(store, timer_index),
+        Follower(store, timer_index, standing),
         store=store,
         intake=intake,
         arrivals=arrivals,
@@ -177,6 +180,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
     locks = QueueLocks(config.limits)
     master_work = MasterWork(
         store=store,
+        arrivals=arrivals,
+        standing=standing,
         offsets=consumed,
         transactions=transactions,
         checks=checks,
@@ -203,6 +208,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
     components = Components(
         settings=settings,
         roles=roles,
+        standing=standing,
         master_work=master_work,
         address=resources.address,
         clock=clock,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.role import Role
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.transactions.checks import Checks
@@ -20,12 +22,18 @@ T = TypeVar("T")
 
 
 class MasterWork:
-    """Takes up what is in the log when this broker becomes the master, and lets go of it when it is none any more."""
+    """Takes up what is in the log when this broker is the master, and lets go of it when it is none any more.
+
+    What earlier masters left must be confirmed before: until then their last records cannot be read, and an end, a
+    recall or a delivery among them would be overlooked.
+    """
 
     def __init__(
         self,
         *,
         store: MessageStore,
+        arrivals: Arrivals,
+        standing: Standing,
         offsets: ConsumerOffsets,
         transactions: Transactions,
         checks: Checks,
@@ -36,6 +44,8 @@ class MasterWork:
         clock: Callable[[], int],
     ) -> None:
         self._store = store
+        self._arrivals = arrivals
+        self._standing = standing
         self._offsets = offsets
         self._transactions = transactions
         self._checks = checks
@@ -44,36 +54,52 @@ class MasterWork:
         self._leases = leases
         self._locks = locks
         self._clock = clock
-        self._is_on: bool | None = None
+        self._role: Role | None = None
+        self._is_taken_up = False
         self.is_sure: Callable[[], bool] = _always
         """Whether no other broker can do this work at the moment; asked each time, since a lease ends unnoticed."""
-        locks.may_grant = self.is_on
+        locks.may_grant = self._is_only_master
 
     def is_on(self) -> bool:
         """Return whether the work is done here at the moment."""
-        return bool(self._is_on) and self.is_sure()
+        return self._is_taken_up and self.is_sure()
+
+    def _is_only_master(self) -> bool:
+        return self._is_master and self.is_sure()
+
+    @property
+    def _is_master(self) -> bool:
+        return self._role is not None and self._role.is_master
 
     def follow(self, role: Role) -> None:
         """Begin or end with the role; a watcher of `Roles`."""
-        if role.is_master is self._is_on:
-            return
-        self._is_on = role.is_master
+        before, self._role = self._role, role
         if role.is_master:
-            self._begin()
-        else:
+            self.look(self._clock())
+        elif before is None or before.is_master:
             self._end()
+
+    def look(self, _now: int) -> None:
+        """Take up the work as soon as what earlier masters left is confirmed."""
+        if self._is_master and not self._is_taken_up and self._standing.is_settled():
+            self._arrivals.settle()
+            self._begin()
+            self._is_taken_up = True
 
     def step(self, run: Callable[[int], T]) -> Callable[[int], T | None]:
         """Return a step that does nothing while the work is done elsewhere."""
         return lambda now: run(now) if self.is_on() else None
 
     def _begin(self) -> None:
-        self._transactions.take_up(find_open(self._store, self._offsets))
+        if self._standing.epoch:
+            self._offsets.clamp(self._store.min_offset, self._store.max_offset)
+        self._transactions.take_up(find_open(self._store, self._offsets, before=self._standing.begin))
         self._checks.take_up()
         self._timer.take_up(self._clock())
         self._delay.take_up()
 
     def _end(self) -> None:
+        self._is_taken_up = False
         self._checks.let_go()
         self._transactions.let_go()
         self._timer.let_go()

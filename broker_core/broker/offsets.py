@@ -6,7 +6,7 @@ The register accepts every offset unchecked, smaller ones too, because the last 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Final
 
 import orjson
@@ -73,6 +73,14 @@ class ConsumerOffsets:
     def count_as_moved(self, groups: Iterable[str]) -> None:
         """Let the next `take_moved` return these groups too."""
         self._moved.update(groups)
+
+    def clamp(self, low: Callable[[str, int], int], high: Callable[[str, int], int]) -> None:
+        """Move each offset into its queue, which goes from `low` to `high`: it came without the log."""
+        for group, topics in self._groups.items():
+            for topic, queues in topics.items():
+                for queue_id, offset in list(queues.items()):
+                    begin, end = low(topic, queue_id), high(topic, queue_id)
+                    self.commit(group, topic, queue_id, min(max(offset, begin), end))
 
     def drop_topic(self, topic: str) -> None:
         """Delete the offsets of a deleted topic: a new topic of the same name starts at 0."""

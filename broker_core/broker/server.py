@@ -290,7 +290,7 @@ class _Start:
             wake=lambda: self._wake_slaves(),
         )
         failover = start_life(self._config, around, *ports)
-        components.intake.replica = failover
+        components.intake.replica = components.standing.source = failover
         components.figures.update(failover.figures())
         components.master_work.is_sure = components.registration.is_sure = failover.has_lease
         failover.on_lease = components.registration.want
@@ -404,12 +404,14 @@ def _steps(
     periods = components.config.periods
     of_master = components.master_work.step
     return (
+        Step("work of a master", SLOT_MS, components.master_work.look),
         Step("parked pulls", SLOT_MS, processors.pulls.expire),
-        Step("leases", SLOT_MS, of_master(processors.pops.step)),
+        Step("leases", SLOT_MS, processors.pops.step),
         Step("notifications", STEP_MS, processors.notifications.step),
         Step("waiting sends", SLOT_MS, components.waits.expire),
         Step("delay", periods.delay_step, of_master(components.delay.step)),
         Step("timer", periods.timer_step, of_master(components.timer.step)),
+        Step("timer: following", _SECOND_MS, components.timer.follow_along),
         Step("timer: records that would go", _SECOND_MS, of_master(components.timer.roll)),
         Step("timer: tidying", _CHECKPOINT_MS, of_master(components.timer.tidy)),
         Step("timer: file", _CHECKPOINT_MS, components.timer_reads.checkpoint),

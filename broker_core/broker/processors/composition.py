@@ -82,6 +82,7 @@ def processors_of(c: Components) -> Processors:
     pulls = _pulls(c, rights)
     pops = PopProcessor(
         rights=rights,
+        standing=c.standing,
         permits=c.permits,
         group_topics=group_topics,
         clients=c.clients,
@@ -149,6 +150,7 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
         stats=c.stats,
         settings=c.settings,
         roles=c.roles,
+        standing=c.standing,
         suggestions=Suggestions(store=c.store, groups=c.groups, settings=c.settings),
         permits=c.permits,
         memory=c.memory,
@@ -184,6 +186,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         group_topics=group_topics,
         arrivals=c.arrivals,
         intake=c.intake,
+        waits=c.waits,
         stats=c.stats,
         clock=c.clock,
     )
@@ -203,7 +206,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         settings=c.settings,
         clock=c.clock,
     )
-    transactions = TransactionProcessor(transactions=c.transactions, waits=c.waits, clock=c.clock)
+    transactions = TransactionProcessor(transactions=c.transactions, waits=c.waits, store=c.store, clock=c.clock)
     return (
         sends,
         send_backs,

@@ -30,6 +30,7 @@ from broker_core.broker.pop.queue_leases import QueueLeases
 from broker_core.broker.processors.handlers import Handlers, answer_with
 from broker_core.broker.processors.parked import Parked, size_of_wait, without_payload
 from broker_core.broker.processors.rights import ReadRights
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.retries import GroupTopics
 from broker_core.broker.stats import Stats
 from broker_core.errors import GantryError
@@ -83,6 +84,7 @@ class PopProcessor:
         self,
         *,
         rights: ReadRights,
+        standing: Standing,
         permits: Permits,
         group_topics: GroupTopics,
         clients: Clients[Connection],
@@ -94,6 +96,7 @@ class PopProcessor:
         clock: Callable[[], int],
     ) -> None:
         self._rights = rights
+        self._standing = standing
         self._permits = permits
         self._group_topics = group_topics
         self._clients = clients
@@ -177,6 +180,8 @@ class PopProcessor:
     def _take(self, wanted: PopRequest, account: str, now: int) -> Popped:
         group = self._rights.get_group(wanted.group, account, now=now)
         self._group_topics.ensure_retry(group, now=now)
+        if not self._standing.is_settled():  # a group may have read further than what is confirmed here
+            return Popped(now, wanted.invisible_ms)
         return self._popper.take(wanted, max_deliveries=group.retry_max_times + 1, now=now)
 
     def _answer(self, wanted: PopRequest, popped: Popped) -> Command:

@@ -28,6 +28,7 @@ from broker_core.broker.processors.parked import Parked, size_of_wait, without_p
 from broker_core.broker.processors.portions import PORTION, Portions
 from broker_core.broker.processors.rights import ReadRights
 from broker_core.broker.processors.suggestions import Suggestions
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.role import Roles
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
@@ -100,6 +101,7 @@ class PullProcessor:
         stats: Stats,
         settings: Settings,
         roles: Roles,
+        standing: Standing,
         suggestions: Suggestions,
         permits: Permits,
         memory: ConnectionMemory,
@@ -115,6 +117,7 @@ class PullProcessor:
         self._parked: Parked[ParkedPull] = Parked(self._limits, "parked_pulls", memory)
         self._portions = Portions(self._parked, self._run_again)
         self._roles = roles
+        self._standing = standing
         self._suggestions = suggestions
         settings.watch(self._follow)
 
@@ -133,7 +136,7 @@ class PullProcessor:
         if header.sys_flag & PULL_COMMIT_OFFSET and self._roles.now.is_master:
             self._resets.set_offset(header.consumer_group, header.topic, header.queue_id, header.commit_offset)
         found = self._get(header, accept, header.queue_offset)
-        code = code_of(found, header.queue_offset)
+        code = self._code_of(found, header.queue_offset)
         if code == ResponseCode.PULL_NOT_FOUND and header.sys_flag & PULL_SUSPEND and header.suspend_timeout_millis > 0:
             account = self._permits.account_of(request, connection)
             self._parked.check_room(account, "too many pulls are waiting for messages")
@@ -193,6 +196,17 @@ class PullProcessor:
 
     # -- one run
 
+    def _code_of(self, found: GetResult, asked: int) -> ResponseCode:
+        """Return the code of an answer.
+
+        What was read from an earlier master may not be confirmed here yet: nobody is moved back because of that.
+        """
+        code = code_of(found, asked)
+        if code != ResponseCode.PULL_OFFSET_MOVED or found.status is GetStatus.OFFSET_TOO_SMALL:
+            return code
+        is_early = self._roles.now.is_master and not self._standing.is_settled()
+        return ResponseCode.PULL_NOT_FOUND if is_early else code
+
     def _get(self, header: PullMessageRequest, accept: Accept, offset: int) -> GetResult:
         times = self._stats.pull_times
         if times.is_due():
@@ -212,7 +226,9 @@ class PullProcessor:
         )
 
     def _answer(self, header: PullMessageRequest, found: GetResult, asked: int) -> Command:
-        code, next_offset = code_of(found, asked), found.next_offset
+        code, next_offset = self._code_of(found, asked), found.next_offset
+        if code != code_of(found, asked):
+            next_offset = QueueOffset(asked)
         if code == ResponseCode.PULL_OFFSET_MOVED and not (self._roles.now.is_master or self._corrects_as_slave):
             # It may lack an end that its master has: nobody is moved because of that.
             code, next_offset = ResponseCode.PULL_RETRY_IMMEDIATELY, QueueOffset(asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable
 
@@ -14,12 +15,14 @@ from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.topic_creation import max_times_of
 from broker_core.broker.retries import GroupTopics, send_back
+from broker_core.broker.sent_answer import mark
 from broker_core.broker.stats import Stats
+from broker_core.broker.waits import Waits
 from broker_core.protocol.codes import PERM_WRITE, RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import ConsumerSendMessageBackRequest
 from broker_core.protocol.record import decode_one
-from broker_core.remoting.connection import Connection
+from broker_core.remoting.connection import Connection, Result
 
 
 class SendBackProcessor:
@@ -34,6 +37,7 @@ class SendBackProcessor:
         group_topics: GroupTopics,
         arrivals: Arrivals,
         intake: Intake,
+        waits: Waits,
         stats: Stats,
         clock: Callable[[], int],
     ) -> None:
@@ -43,6 +47,7 @@ class SendBackProcessor:
         self._group_topics = group_topics
         self._arrivals = arrivals
         self._intake = intake
+        self._waits = waits
         self._stats = stats
         self._clock = clock
         self._next_queue = itertools.count()
@@ -50,8 +55,12 @@ class SendBackProcessor:
     def handlers(self) -> Handlers:
         return {RequestCode.CONSUMER_SEND_MSG_BACK: self.send_back}
 
-    def send_back(self, request: Command, connection: Connection) -> Command:
-        """Store a message again for its group's next attempt, or as a dead letter."""
+    def send_back(self, request: Command, connection: Connection) -> Result:
+        """Store a message again for its group's next attempt, or as a dead letter.
+
+        The group counts it as consumed then. So where controllers decide who is master, the answer waits for all
+        replicas in sync.
+        """
         header = request.header(ConsumerSendMessageBackRequest)
         now = self._clock()
         account = self._permits.account_of(request, connection)
@@ -72,6 +81,14 @@ class SendBackProcessor:
             raise TopicUnwritable(topic.topic_name)
         queue_id = next(self._next_queue) % max(topic.write_queue_nums, 1)
         origin = self._intake.origin_of_copy(stored, now=now, reconsume_times=retry.reconsume_times)
-        self._intake.put_message(retry.message, queue_id, origin, delay_level=retry.delay_level)
+        if self._waits.are_for_all:
+            self._waits.check_room()
+        put = self._intake.put_message(retry.message, queue_id, origin, delay_level=retry.delay_level)
         self._stats.count_sent_back(header.group, stored.topic)
-        return Command.response(ResponseCode.SUCCESS)
+        response = Command.response(ResponseCode.SUCCESS)
+        return self._settled(response, put.end, now) if self._waits.are_for_all else response
+
+    async def _settled(self, response: Command, end: int, now: int) -> Command:
+        settled: asyncio.Future[ResponseCode] = asyncio.get_running_loop().create_future()
+        self._waits.wait(end, settled.set_result, now=now)
+        return mark(response, await settled)

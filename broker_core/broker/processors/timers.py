@@ -97,6 +97,8 @@ class TimerProcessor:
     async def _answer(self, header: object, end: int | None) -> Command:
         """Answer when everything before log offset `end` is where it shall be, if senders wait for that."""
         response = Command.response(ResponseCode.SUCCESS, header)
+        if end is None and self._waits is not None and self._waits.are_for_all:
+            end = self._store.appended_log_offset  # it was done before, somewhere in the log
         if self._waits is None or end is None:
             return response
         settled: asyncio.Future[ResponseCode] = asyncio.get_running_loop().create_future()

@@ -19,6 +19,7 @@ from broker_core.protocol.headers.transactions import EndTransactionRequest, Res
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.remoting.connection import Connection, Result
+from broker_core.store import MessageStore
 
 _DECISIONS: Final = {
     flags.TRANSACTION_COMMIT: Decision.COMMITTED,
@@ -30,7 +31,10 @@ _UNDECIDED: Final = 0
 class TransactionProcessor:
     """Answers 37 and 323."""
 
-    def __init__(self, *, transactions: Transactions, waits: Waits, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, *, transactions: Transactions, waits: Waits, store: MessageStore, clock: Callable[[], int]
+    ) -> None:
+        self._store = store
         self._transactions = transactions
         self._waits = waits if waits.are_needed else None
         self._clock = clock
@@ -65,6 +69,9 @@ class TransactionProcessor:
         return self._answer(self._transactions.resume(parse_offset_id(header.msg_id).log_offset))
 
     def _answer(self, end: int | None) -> Result:
+        """Answer a decision whose records end at a log offset; None: it was made before, somewhere in the log."""
+        if end is None and self._waits is not None and self._waits.are_for_all:
+            end = self._store.appended_log_offset
         response = Command.response(ResponseCode.SUCCESS)
         return response if self._waits is None or end is None else self._settled(self._waits, response, end)
 

@@ -18,6 +18,7 @@ from broker_core.broker.replication.exchange import ask_master
 from broker_core.broker.replication.identity_file import save_identity
 from broker_core.broker.replication.master_stream import MasterStreams
 from broker_core.broker.replication.messages import Effect, Refusal, Span
+from broker_core.broker.replication.rejoin import ends
 from broker_core.broker.replication.replica import Replica
 from broker_core.broker.replication.replica_log import ReplicaLog
 from broker_core.broker.replication.slave_streams import SlaveStreams
@@ -104,6 +105,31 @@ class Failover:
     def has_lease(self) -> bool:
         """Return whether this is surely the only master at this moment."""
         return self.replica.has_lease(self._clock())
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch known; 0 before the first state."""
+        return self.replica.epoch
+
+    @property
+    def begin(self) -> int:
+        """The log offset at which the newest epoch of the log began; its end without one."""
+        epochs = self.log.epochs
+        return epochs[-1].start if epochs else self.log.end
+
+    def is_settled(self) -> bool:
+        """Return whether this is the master, and all that earlier masters left in its log is confirmed."""
+        return self.replica.mastership is not None and self.log.confirm >= self.begin
+
+    def has_kept(self, epoch: int, log_offset: int) -> bool:
+        """Return whether the log still has what was written in an epoch, up to a log offset; 0: before the first."""
+        epochs = self.log.epochs
+        if epoch == 0:
+            return not epochs or log_offset <= epochs[0].start
+        return any(
+            each.number == epoch and log_offset <= end
+            for each, end in zip(epochs, ends(epochs, self.log.end), strict=True)
+        )
 
     def appended(self) -> None:
         """Note that messages were stored; told once for all of one turn of the loop."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.timer.index import TimerIndex
 from broker_core.broker.timer.records import Parked, event_of, number_of
 from broker_core.logs import get_logger
@@ -25,8 +26,9 @@ _log = get_logger(__name__)
 class Follower:
     """Reads the records of the timer's topic into the index. `next_due` is not after the first message's time."""
 
-    def __init__(self, store: MessageStore, index: TimerIndex) -> None:
+    def __init__(self, store: MessageStore, index: TimerIndex, standing: Standing) -> None:
         self._store = store
+        self._standing = standing
         self.index = index
         self.next_due = 0
         self.is_on = True
@@ -54,19 +56,27 @@ class Follower:
 
     def recover(self, now: int) -> None:
         """Bring the index up to date with the log, without what was delivered before a crash; a second per 30 000."""
-        end = self._store.max_offset(TIMER_TOPIC, 0)
+        self.check(now)
         log_end = self._store.appended_log_offset
-        if self.index.position > end or self.index.log_end > log_end:
-            # The log lost its end: what the index says was delivered may be lost too.
-            _log.warning("timer: its index is ahead of the log and is built anew")
-            self.index = self.index.emptied(now)
         while self.follow():
             pass
         if self.index.count:
             delivered = self._delivered_behind(self.index.log_end)
             if gone := self.index.remove(delivered):
                 _log.info("timer: %d messages were delivered before the broker was killed", gone)
+        self.index.epoch = self._standing.epoch
         self.index.commit(log_end)
+
+    def check(self, now: int) -> None:
+        """Begin with an empty index if the log lost its end: what the index leaves out as delivered may be lost too."""
+        index = self.index
+        is_ahead = index.position > self._store.max_offset(TIMER_TOPIC, 0)
+        if is_ahead or index.log_end > self._store.appended_log_offset or not self._has_kept(index):
+            _log.warning("timer: its index is ahead of the log and is built anew")
+            self.index = index.emptied(now)
+
+    def _has_kept(self, index: TimerIndex) -> bool:
+        return not index.own_end or self._standing.has_kept(index.epoch, index.own_end)
 
     def _delivered_behind(self, log_offset: int) -> set[int]:
         """Return the numbers of the messages that were delivered from a log offset on."""

@@ -1,8 +1,9 @@
 """Which messages wait, by time, id and key: an SQLite file that is derived from the timer's topic.
 
 The log is the truth. The file says how far it follows the topic (`position`) and the log (`log_end`): everything that
-was delivered before that log offset is left out of it. A file that is missing, damaged, or ahead of the log is built
-anew. One thread writes; readers (`reads.py`) have connections of their own.
+was delivered before that log offset is left out of it. What this broker delivered, as the master of an `epoch`, is left
+out up to `own_end`; a log that has lost a part of that makes the file worthless. A file that is missing, damaged, or
+ahead of the log is built anew. One thread writes; readers (`reads.py`) have connections of their own.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class TimerIndex:
         self._db = connection
         self.position = self._state("position")
         self.log_end = self._state("log_end")
+        self.epoch = self._state("epoch")
+        self.own_end = self._state("own_end")
         self.since = self._state("since")
         self.count: int = self._one("SELECT count(*) FROM pending") or 0
 
@@ -168,9 +171,18 @@ class TimerIndex:
 
     def commit(self, log_end: int) -> None:
         """Make the changes visible and safe against the end of the process; `log_end` as in the module's text."""
+        self.log_end = self.own_end = log_end
+        self.commit_followed()
+
+    def commit_followed(self) -> None:
+        """Do the same with what the topic alone says, whoever delivers."""
         self._begin()
-        self.log_end = log_end
-        state = {"position": self.position, "log_end": log_end}
+        state = {
+            "position": self.position,
+            "log_end": self.log_end,
+            "epoch": self.epoch,
+            "own_end": self.own_end,
+        }
         self._db.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", state.items())
         self._db.execute("COMMIT")
 
@@ -179,6 +191,7 @@ class TimerIndex:
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
         self.position, self.log_end = self._state("position"), self._state("log_end")
+        self.epoch, self.own_end = self._state("epoch"), self._state("own_end")
         self.count = self._one("SELECT count(*) FROM pending") or 0
 
     def _begin(self) -> None:

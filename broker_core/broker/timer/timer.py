@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.delay import Deliver
-from broker_core.broker.errors import AlreadyDelivered, NothingFound
+from broker_core.broker.errors import AlreadyDelivered, NothingFound, NotTaken
 from broker_core.broker.intake import NOT_NOW, Intake
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer import records
@@ -82,6 +82,20 @@ class Timer:
         """Deliver nothing any more: another broker does."""
         self._follower.is_on = False
         self._unsaved.clear()
+        try:
+            self.index.roll_back()
+            self._follower.check(self._clock())
+        except sqlite3.Error as error:
+            self._note_failure(error)
+
+    async def follow_along(self, _now: int) -> None:
+        """While another broker delivers, read on in the topic, so that taking over takes no longer than it must."""
+        try:
+            while not self._follower.is_on and self._follower.follow():
+                self.index.commit_followed()
+                await asyncio.sleep(0)
+        except sqlite3.Error as error:
+            self._note_failure(error)
 
     def _recover(self, now: int) -> None:
         if self._is_behind:
@@ -116,8 +130,10 @@ class Timer:
     def recall(self, topic: str, unique_id: str) -> AppendedRecord | None:
         """Take back the waiting messages of a topic with a unique id; return the last record that says so.
 
-        None when that was done before. Raises AlreadyDelivered, NothingFound, and what the store raises.
+        None when that was done before. Raises AlreadyDelivered, NothingFound, NotTaken before `take_up`, and what the
+        store raises.
         """
+        self._check_is_on()
         waiting = self._waiting(topic, unique_id)
         if not waiting:
             self._check_recalled(topic, unique_id)
@@ -129,8 +145,9 @@ class Timer:
     def reschedule(self, topic: str, unique_id: str, due: int) -> AppendedRecord:
         """Let the waiting messages of a topic with a unique id be due at `due` (ms); return the last new record.
 
-        Raises AlreadyDelivered, NothingFound, and what the store raises.
+        Raises AlreadyDelivered, NothingFound, NotTaken before `take_up`, and what the store raises.
         """
+        self._check_is_on()
         waiting = self._waiting(topic, unique_id)
         if not waiting:
             self._check_recalled(topic, unique_id)
@@ -140,6 +157,10 @@ class Timer:
         if not put:
             raise NothingFound(f"message {unique_id[:80]} of topic[{topic}] cannot be read any more")
         return put[-1]
+
+    def _check_is_on(self) -> None:
+        if not self._follower.is_on:
+            raise NotTaken("service not available now: what earlier masters left is not confirmed yet")
 
     def _waiting(self, topic: str, unique_id: str) -> list[Parked]:
         self.catch_up()

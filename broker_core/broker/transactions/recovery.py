@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -44,8 +45,11 @@ class Found:
     done: list[QueueOffset] = field(default_factory=list)
 
 
-def find_open(store: MessageStore, offsets: ConsumerOffsets) -> Found:
-    """Read both internal topics from their saved progress on; about 100 000 records a second."""
+def find_open(store: MessageStore, offsets: ConsumerOffsets, *, before: int | None = None) -> Found:
+    """Read both internal topics from their saved progress on; about 100 000 records a second.
+
+    The broker that ended before us wrote up to the log offset `before`; None: all that is in the log.
+    """
     found = Found()
     half_offset, op_offset = _saved(store, offsets, HALF_TOPIC), _saved(store, offsets, OP_HALF_TOPIC)
     found.table.start_at(half_offset, op_offset)
@@ -53,7 +57,7 @@ def find_open(store: MessageStore, offsets: ConsumerOffsets) -> Found:
     halves = chains_of(_half_records(store, half_offset), ended)
     chains = [chain for chain in halves if not all(record.is_done for record in chain)]
     found.table.passed(QueueOffset(store.max_offset(HALF_TOPIC, HALF_QUEUE)))
-    last = _committed_last(store, {chain[0].half.topic for chain in chains})
+    last = _committed_last(store, {chain[0].half.topic for chain in chains}, before)
     given_up = _given_up(store, chains)
     for chain in chains:
         if any(record.half.log_offset in last for record in chain) or _was_committed(store, chain[-1]):
@@ -136,14 +140,29 @@ def same_message(store: MessageStore, sent_as: SentAs, topic: str) -> list[Store
     return [each for each in every if SentAs.of(each) == sent_as]
 
 
-def _committed_last(store: MessageStore, topics: set[str]) -> set[int]:
-    """Return the log offsets of the half messages of which the last message of a queue of `topics` was made."""
+def _committed_last(store: MessageStore, topics: set[str], before: int | None) -> set[int]:
+    """Return the log offsets of the half messages of which the last message of a queue of `topics` was made.
+
+    The last one is that in front of the log offset `before`.
+    """
     found: set[int] = set()
     for topic, queue_id in store.queues():
         if topic in topics:
-            last = _records(store, topic, store.max_offset(topic, queue_id) - 1, queue_id)
-            found |= {stored.prepared_transaction_offset for stored in last}
+            last = _records(store, topic, _end(store, topic, queue_id, before) - 1, queue_id)
+            found |= {stored.prepared_transaction_offset for stored in itertools.islice(last, 1)}
     return found
+
+
+def _end(store: MessageStore, topic: str, queue_id: int, before: int | None) -> int:
+    """Return the queue offset behind the last message of a queue in front of a log offset."""
+    begin, end = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
+    if before is None:
+        return end
+
+    def place(offset: int) -> int:
+        return next((unit.log_offset for unit in store.units(topic, queue_id, offset, 1)), -1)
+
+    return begin + bisect_left(range(begin, end), before, key=place)
 
 
 def _records(store: MessageStore, topic: str, offset: int, queue_id: int = HALF_QUEUE) -> Iterator[StoredMessage]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from broker_core.broker.arrivals import Arrivals
-from broker_core.broker.errors import TopicUnknown, TransactionDecided, TransactionUnknown
+from broker_core.broker.errors import NotTaken, TopicUnknown, TransactionDecided, TransactionUnknown
 from broker_core.broker.intake import NOT_NOW, Intake
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.shares import Shares
@@ -64,6 +64,7 @@ class Transactions:
         self._shares = Shares(limits, "open_transactions")
         self._clock = clock
         self._owed: list[QueueOffset] = []
+        self._is_taken_up = False
         self.on_open: Callable[[Half], None] = _nobody_checks
 
     # -- first phase
@@ -95,11 +96,17 @@ class Transactions:
         """Commit or roll back; return the log offset behind the last record, None if that was done before.
 
         The offsets are of the half message, or of one of its copies. Raises TransactionUnknown, TransactionDecided,
-        TopicUnknown for a message whose topic was deleted, and what the store raises.
+        TopicUnknown for a message whose topic was deleted, NotTaken before `take_up`, and what the store raises.
         """
+        self._check_taken_up()
         stored = self._asked_for(group, queue_offset, log_offset)
         half = self._find(stored)
         return self._end_again(stored, decision) if half is None else self._end(stored, half, decision)
+
+    def _check_taken_up(self) -> None:
+        """Raise NotTaken until it is known what is open: what an earlier master wrote last may still be unconfirmed."""
+        if not self._is_taken_up:
+            raise NotTaken("service not available now: what earlier masters left is not confirmed yet")
 
     def _asked_for(self, group: str, queue_offset: QueueOffset, log_offset: LogOffset) -> StoredMessage:
         """Return the half record that a decision names; the remarks are those of Apache RocketMQ."""
@@ -204,9 +211,18 @@ class Transactions:
         return same_message(self._store, SentAs.of(stored), topic)
 
     def take_up(self, found: Found) -> None:
-        """Go on with what is open, and write the op records that a crash prevented."""
-        self.let_go()
-        self.table = found.table
+        """Go on with what is open, and write the op records that a crash prevented.
+
+        What was prepared here meanwhile is open too, whether it could be found or not.
+        """
+        since, self.table = self.table, found.table
+        for half in since:
+            known = self.table.find(half.queue_offset)
+            if known is None:
+                self.table.add(half)
+            else:
+                known.account = half.account
+        self._is_taken_up = True
         self._owed = found.done
         self.put_owed()
 
@@ -221,6 +237,7 @@ class Transactions:
 
     def let_go(self) -> None:
         """Forget what is open: another broker decides on it."""
+        self._is_taken_up = False
         self.table = OpenTransactions()
         self._owed = []
         self._shares = Shares(self._limits, "open_transactions")
@@ -265,8 +282,9 @@ class Transactions:
     def resume(self, log_offset: LogOffset) -> LogOffset:
         """Check a transaction from the beginning: an open one, or one that was given up; return where its record ends.
 
-        Raises TransactionUnknown for another record, TransactionDecided, and what the store raises.
+        Raises TransactionUnknown for another record, TransactionDecided, NotTaken, and what the store raises.
         """
+        self._check_taken_up()
         stored = self._named(log_offset, HALF_TOPIC, TRANSACTION_EXPIRED_TOPIC)
         if stored is None:
             raise TransactionUnknown(_NOT_FOUND)

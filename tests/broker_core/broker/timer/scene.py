@@ -9,6 +9,7 @@ from pathlib import Path
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.intake import Intake
 from broker_core.broker.limits import BrokerLimits
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.stats import Stats
 from broker_core.broker.timer.following import Follower
 from broker_core.broker.timer.index import TimerIndex
@@ -31,6 +32,7 @@ class Scene:
     now: int = START
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     failure: Exception | None = None
+    standing: Standing = field(default_factory=Standing)
     gone: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -43,7 +45,9 @@ class Scene:
         self.store.dispatch()
         arrivals = Arrivals(self.store, lambda _: None)
         self.intake = Intake(self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18)
-        follower = Follower(self.store, TimerIndex.open(self.folder, is_suspect=is_suspect, now=self.now))
+        follower = Follower(
+            self.store, TimerIndex.open(self.folder, is_suspect=is_suspect, now=self.now), self.standing
+        )
         follower.recover(self.now)
         self.timer = Timer(
             follower,

@@ -19,6 +19,7 @@ from broker_core.broker.timer.reads import TimerReads
 from broker_core.store.errors import StoreFull
 from tests.broker_core.broker.timer.scene import START, Scene
 from tests.support.admission import Admitting
+from tests.support.standing import Cut
 
 DAY = 24 * 3_600_000
 
@@ -294,3 +295,37 @@ def test_while_the_in_sync_set_takes_nothing_the_timer_rests_and_loses_nothing(s
     scene.wait(1)
 
     assert scene.arrived() == [b"a", b"b"]
+
+
+def test_what_was_delivered_in_a_part_of_the_log_that_was_cut_is_delivered_again(scene: Scene) -> None:
+    scene.park(b"a", due_in=100)
+    before = scene.store.appended_log_offset
+    scene.wait(100)
+    assert scene.arrived() == [b"a"]
+    scene.store.cut(before)
+    # The log of the next master went on further than this index ever knew.
+    for _ in range(10):
+        scene.park(b"later", due_in=1_000_000)
+
+    scene.standing.source = Cut(before)
+    scene.crash()
+    scene.wait(1)
+
+    assert scene.arrived() == [b"a"]
+
+
+def test_a_timer_that_another_broker_serves_follows_and_delivers_nothing(scene: Scene) -> None:
+    scene.timer.let_go()
+    scene.park(b"a", due_in=100)
+    scene.store.dispatch()
+    asyncio.run(scene.timer.follow_along(scene.now))
+    assert scene.timer.index.count == 1
+
+    scene.wait(100)
+    assert scene.arrived() == []
+    with pytest.raises(NotTaken):
+        scene.timer.recall("orders", "ID-a")
+
+    scene.timer.take_up(scene.now)
+    scene.wait(1)
+    assert scene.arrived() == [b"a"]

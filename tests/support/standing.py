@@ -1,0 +1,19 @@
+"""A replica whose log was cut, as a timer sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Cut:
+    """The log lost what was written behind `begin` before the present epoch."""
+
+    begin: int
+    epoch: int = 2
+
+    def is_settled(self) -> bool:
+        return True
+
+    def has_kept(self, epoch: int, log_offset: int) -> bool:
+        return epoch == self.epoch or log_offset <= self.begin
