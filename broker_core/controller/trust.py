@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from broker_core.controller.commands import View
+from broker_core.controller.errors import Refused
 from broker_core.controller.hearing import Hearing
 from broker_core.controller.seen import Seen
 from broker_core.controller.set_back import ADOPTED_EPOCHS, is_confirmed, is_set_back
 from broker_core.controller.states import States
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies.controller import NameState
+from broker_core.protocol.codes import ResponseCode
 from broker_core.remoting.rare_warnings import RareWarnings
 
 _UNKNOWN: Final[View] = (1 << 62, 0)
@@ -51,7 +53,12 @@ class Trust:
         await self._write(self._seen.note, revision, now)
 
     def newest(self, name: str) -> View:
-        """Return the newest view of a name that may have been told."""
+        """Return the newest view of a name that may have been told; raises Refused before the first read.
+
+        Only that shows whether the engine was set back.
+        """
+        if self._states.read_at is None:
+            raise Refused(ResponseCode.CONTROLLER_NOT_LEADER, "this controller has not read its decisions yet")
         return _UNKNOWN if name in self._suspects else self._hearing.newest(name)
 
     def is_set_back(self, name: str) -> bool:
