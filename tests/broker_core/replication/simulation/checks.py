@@ -35,6 +35,7 @@ class Checks:
         self.written: dict[tuple[int, int], Any] = {}  # (epoch, log offset) → unit
         self.masters: dict[int, MasterLife] = {}  # epoch → who was elected
         self.reigns: list[Reign] = []
+        self.told: dict[tuple[int, int], str] = {}  # the view that a replica was told → its change
         self.state: NameState | None = None
         self.logs_of_set: Callable[[], list[tuple[int, Sequence[Any]]]] = list
         """The logs of the members of the set that run in their registered life."""
@@ -65,6 +66,8 @@ class Checks:
         _check(upto % 2 == 0, f"I6: node {node} confirms {upto}, inside a record")
         _check(upto <= len(log), f"I6: node {node} confirms {upto}, its log ends at {len(log)}")
         for at in range(before, upto):
+            if log[at] is None:  # retention has removed it
+                continue
             known = self.shown.setdefault(at, log[at])
             _check(known == log[at], f"I2, I5: node {node} shows {log[at]} at {at}, where {known} was seen")
 
@@ -73,21 +76,33 @@ class Checks:
         self.numbered(node, log)
 
     def numbered(self, node: int, log: Sequence[Any]) -> None:
-        counts: defaultdict[int, int] = defaultdict(int)
+        counts: dict[int, int] = {}
+        stored_at = 0.0
         for unit in log:
-            if unit.half:
-                number = counts[unit.queue]
+            if unit is not None and unit.half:
+                _check(unit.stored_at >= stored_at, f"F5: node {node} has {unit} behind one of {stored_at}")
+                stored_at = unit.stored_at
+                number = counts.setdefault(unit.queue, unit.queue_offset)
                 _check(unit.queue_offset == number, f"I3: node {node} has {unit} where queue offset {number} is due")
                 counts[unit.queue] += 1
+        if log and log[0] is not None:
+            _check(
+                all(unit.queue_offset == 0 for unit in _firsts(log)), f"I3: node {node} does not begin its queues at 0"
+            )
 
     # Decisions
+
+    def seen(self, state: NameState) -> None:
+        """Note what a replica was told: no two states may have one number, also after a restore."""
+        known = self.told.setdefault(state.view, state.change)
+        _check(known == state.change, f"I14: {state.view} was told as change {known} and as {state.change}")
 
     def decided(self, before: NameState | None, after: NameState, command: str) -> None:
         self.state = after
         if before is not None:
             _check(after.version > before.version, f"I14: version {before.version} → {after.version}")
             _check(after.epoch >= before.epoch, f"I14: epoch {before.epoch} → {after.epoch}")
-            if after.in_sync != before.in_sync:
+            if after.in_sync != before.in_sync and command != "Heal":
                 for member, log in self.logs_of_set():
                     self.has_all(member, log, f"I10: {member}, in the set {after.in_sync},")
                 _check(command != "Elect", f"I9: an election changed the set {before.in_sync} → {after.in_sync}")
@@ -96,7 +111,7 @@ class Checks:
         )
         if after.master is not None:
             _check(after.master.id in after.in_sync, f"I9: master {after.master}, set {after.in_sync}")
-            known = self.masters.setdefault(after.epoch, after.master)
+            known = self.masters.get(after.epoch, after.master)
             _check(known == after.master, f"I4: epoch {after.epoch} is {known}'s and {after.master}'s")
 
     def took_over(self, node: int, me: MasterLife, epoch: int, log: Sequence[Any], *, is_present: bool) -> None:
@@ -110,25 +125,49 @@ class Checks:
 
     def has_all(self, node: int, log: Sequence[Any], who: str) -> None:
         for at, unit in self.acked.items():
-            _check(at < len(log) and log[at] == unit, f"{who} lacks {unit} at {at}, which was answered 0")
+            _check(_has(log, at, unit), f"{who} lacks {unit} at {at}, which was answered 0")
+
+    def is_whole(self, log: Sequence[Any]) -> bool:
+        """Tell whether a log has all that was answered 0."""
+        return all(_has(log, at, unit) for at, unit in self.acked.items())
+
+    def loss_accepted(self, log: Sequence[Any]) -> None:
+        """Expect no more than what a log has."""
+        self.acked = {at: unit for at, unit in self.acked.items() if _has(log, at, unit)}
+        self.shown = {at: unit for at, unit in self.shown.items() if _has(log, at, unit)}
+        self.reigns.clear()
 
     # Answers
 
     def answered(self, node: int, epoch: int, at: int, unit: Any) -> None:
         for member, log in self.logs_of_set():
-            has = at < len(log) and log[at] == unit
+            has = _has(log, at, unit)
             _check(
                 has, f"I10: {node} of epoch {epoch} answers 0 for {unit} at {at}; {member} is in the set and lacks it"
             )
         for reign in self.reigns:
             if reign.epoch > epoch:
-                has = at < len(reign.log) and reign.log[at] == unit
+                has = _has(reign.log, at, unit)
                 _check(
                     has,
                     f"I1, I11: {node} of epoch {epoch} answers 0 for {unit}, {reign.node} of {reign.epoch} lacks it",
                 )
         self.acked[at] = unit
         self.shown.setdefault(at, unit)
+
+
+def _has(log: Sequence[Any], at: int, unit: Any) -> bool:
+    """Tell whether a log has a unit, or had it until retention removed it."""
+    return at < len(log) and (log[at] is None or log[at] == unit)
+
+
+def _firsts(log: Sequence[Any]) -> list[Any]:
+    """Return the first record of each queue."""
+    found: dict[int, Any] = {}
+    for unit in log:
+        if unit is not None:
+            found.setdefault(unit.queue, unit)
+    return list(found.values())
 
 
 def _check(holds: bool, what: str) -> None:

@@ -5,7 +5,7 @@ The log is a list of units; two units are one record, so that a log can end in h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ class Unit(NamedTuple):
     queue: int
     queue_offset: int
     half: int
+    stored_at: float
 
 
 class Disk:
@@ -34,7 +35,8 @@ class Disk:
 
     def __init__(self, number: int, checks: Checks) -> None:
         self.number = number
-        self.log: list[Unit] = []
+        self.log: list[Any] = []  # units; None where retention has removed them
+        self.begin = 0
         self.log_epochs: list[EpochStart] = []
         self.flushed = 0
         self.saved_confirm = 0
@@ -44,6 +46,7 @@ class Disk:
         self.mark: int | None = None  # the boot in which the store was opened, and not closed since
         self.is_full = False
         self.is_broken = False  # a flush has failed
+        self.slow = 0.0  # seconds that a flush may take
         self.checks = checks
 
     def lose_power(self, random: Random) -> None:
@@ -60,20 +63,23 @@ class Disk:
     def wipe(self) -> None:
         """Put the folder aside; the identity stays."""
         self.log, self.log_epochs = [], []
-        self.flushed = self.saved_confirm = self.dispatched = 0
+        self.begin = self.flushed = self.saved_confirm = self.dispatched = 0
 
 
 class DiskStore:
     """The store of one life of a replica (`ReplicaStore`)."""
 
     segment_bytes = SEGMENT
-    begin = 0
 
     def __init__(self, disk: Disk, *, is_sync: bool) -> None:
         """Open it: epochs beyond the end go, and what was dispatched or saved as confirmed is confirmed."""
         self.disk = disk
         self.is_sync = is_sync
         disk.is_broken = False
+        self._cuts = 0
+        if len(disk.log) <= disk.begin:  # nothing is left of what was copied from there on
+            disk.log.clear()
+            disk.begin = 0
         disk.log_epochs = [each for each in disk.log_epochs if each.start <= len(disk.log)]
         self._confirm = min(max(disk.saved_confirm, disk.dispatched), self.whole_end)
         disk.saved_confirm = min(disk.saved_confirm, self._confirm)
@@ -84,6 +90,10 @@ class DiskStore:
         disk.checks.opened(disk.number, disk.log, self._confirm)
 
     # The verbs
+
+    @property
+    def begin(self) -> int:
+        return self.disk.begin
 
     @property
     def end(self) -> int:
@@ -111,6 +121,9 @@ class DiskStore:
 
     def append_raw(self, log_offset: int, data: Any) -> None:
         self._check_disk()
+        if not self.disk.log and log_offset % SEGMENT == 0:
+            self.disk.log.extend([None] * log_offset)
+            self.disk.begin = self.disk.flushed = log_offset
         if log_offset != self.end:
             raise Violation(f"store {self.disk.number}: data for {log_offset} at the end {self.end}")
         for at, unit in enumerate(data, log_offset):
@@ -118,15 +131,20 @@ class DiskStore:
         self.disk.log.extend(data)
 
     def cut(self, log_offset: int) -> None:
+        self._cuts += 1
         if log_offset < self._confirm:
             raise Violation(f"I8: store {self.disk.number} is cut to {log_offset}, confirmed up to {self._confirm}")
         del self.disk.log[log_offset:]
         self.disk.log_epochs = [each for each in self.disk.log_epochs if each.start < log_offset]
         self.disk.flushed = log_offset
+        if log_offset <= self.disk.begin:
+            self.disk.log.clear()
+            self.disk.begin = self.disk.flushed = 0
         self._number_queues()
 
     def finish_tail(self) -> None:
         self._check_disk()
+        self._cuts += 1
         del self.disk.log[self.whole_end :]
         self.disk.flushed = min(self.disk.flushed, self.end)
         self._number_queues()
@@ -141,27 +159,43 @@ class DiskStore:
 
     # What the rim does with it
 
-    def put(self, epoch: int, message: int) -> int:
-        """Append a record; return where it ends."""
+    def put(self, epoch: int, message: int, now: float) -> int:
+        """Append a record; return where it ends. `now` is the wall clock's, which may jump."""
         self._check_disk()
         queue = message % QUEUES
         at = self.next_offsets[queue]
         self.next_offsets[queue] += 1
-        units = [Unit(epoch, message, queue, at, half) for half in (0, 1)]
+        stored_at = max(now, self.disk.log[-1].stored_at) if self.disk.log and self.disk.log[-1] else now
+        units = [Unit(epoch, message, queue, at, half, stored_at) for half in (0, 1)]
         self.disk.checks.put(self.disk.number, self.end, units, self.disk.log_epochs[-1])
         self.disk.log.extend(units)
         return self.end
 
-    def flush(self) -> None:
-        if self.disk.is_broken:
-            raise FlushFailed("the disk reported a failed flush")
-        self.disk.flushed = self.end
-        self.disk.saved_confirm = self._confirm
+    def begin_flush(self) -> Callable[[], None]:
+        """Return what notes that all of now is on the disk, unless the log was cut meanwhile."""
+        end, confirm, cuts = self.end, self._confirm, self._cuts
+
+        def end_flush() -> None:
+            if self.disk.is_broken:
+                raise FlushFailed("the disk reported a failed flush")
+            if cuts == self._cuts:
+                self.disk.flushed = max(self.disk.flushed, end)
+                self.disk.saved_confirm = max(self.disk.saved_confirm, confirm)
+
+        return end_flush
+
+    def expire(self, needed_from: int | None) -> None:
+        """Remove the first segment, if it is not written to, and is neither needed nor unconfirmed."""
+        disk = self.disk
+        upto = disk.begin - disk.begin % SEGMENT + SEGMENT
+        if upto <= min(disk.flushed - 1, disk.dispatched, self.end if needed_from is None else needed_from):
+            disk.log[disk.begin : upto] = [None] * (upto - disk.begin)
+            disk.begin = upto
 
     def _number_queues(self) -> None:
         self.next_offsets = [0] * QUEUES
         for unit in self.disk.log:
-            if unit.half:
+            if unit is not None and unit.half:
                 self.next_offsets[unit.queue] = unit.queue_offset + 1
 
     def _check_disk(self) -> None:

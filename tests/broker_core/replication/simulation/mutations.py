@@ -9,11 +9,11 @@ from typing import Any, Final
 import pytest
 
 from broker_core.broker.replication import identity, in_sync, lease, mastership, rejoin, replica
-from broker_core.controller import electing, replicas
+from broker_core.controller import electing, hearing, replicas, set_back
 from broker_core.controller.commands import AlterSet, Elect
 from broker_core.protocol.bodies.controller import MasterLife, NameState
 from broker_core.protocol.ha_epochs import EpochStart
-from tests.broker_core.replication.simulation import engine
+from tests.broker_core.replication.simulation import controller
 from tests.broker_core.replication.simulation.disk import DiskStore
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -123,7 +123,7 @@ def _queues_are_not_numbered_anew(patch: pytest.MonkeyPatch) -> None:
     def wrong(self: DiskStore) -> None:
         right(self)
         counts = [0] * len(self.next_offsets)
-        for unit in self.disk.log[: self.confirm]:
+        for unit in filter(None, self.disk.log[: self.confirm]):
             counts[unit.queue] = unit.queue_offset + 1
         self.next_offsets = counts
 
@@ -137,16 +137,50 @@ def _lease_from_the_answer_on(patch: pytest.MonkeyPatch) -> None:
 
 def _grant_beyond_validity(patch: pytest.MonkeyPatch) -> None:
     """Whoever once led grants on."""
-    patch.setattr(engine, "granted", lambda leading, _: 2.5 if leading.lead is not None else 0.0)
+    patch.setattr(controller, "granted", lambda leading, _: 2.5 if leading.lead is not None else 0.0)
 
 
 def _lead_from_the_answer_on(patch: pytest.MonkeyPatch) -> None:
     """A lead is valid for longer than the engine keeps it."""
-    patch.setattr(engine, "valid_until", lambda began: began + 6.0)
+    patch.setattr(controller, "valid_until", lambda began: began + 6.0)
 
 
 def _half_records_are_confirmed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(DiskStore, "safe_end", property(lambda self: self.end))
+
+
+def _keep_alive_alone(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(controller, "is_own", lambda _: True)
+
+
+def _grant_while_unsettled(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(controller, "must_not_grant", lambda _, is_set_back: is_set_back)
+
+
+def _elect_without_lead(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(controller, "may_elect", lambda *_: True)
+
+
+def _dead_before_own_start(patch: pytest.MonkeyPatch) -> None:
+    right = hearing.Hearing.why_dead
+
+    def wrong(self: hearing.Hearing, name: str, replica: int, life: str, now: float) -> str | None:
+        started, self._started = self._started, float("-inf")
+        try:
+            return right(self, name, replica, life, now)
+        finally:
+            self._started = started
+
+    patch.setattr(hearing.Hearing, "why_dead", wrong)
+
+
+def _adopt_the_next_epoch(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(set_back, "ADOPTED_EPOCHS", 0)
+
+
+def _set_back_is_not_seen(patch: pytest.MonkeyPatch) -> None:
+    """A restored engine is gone on from, whatever replicas know."""
+    patch.setattr(replicas, "is_set_back", lambda *_: False)
 
 
 BY_CHANCE: Final[dict[str, Plant]] = {
@@ -161,11 +195,9 @@ BY_CHANCE: Final[dict[str, Plant]] = {
     "a replica joins behind the confirm offset": _joins_behind_confirm,
     "queues are numbered over confirmed records only": _queues_are_not_numbered_anew,
     "half records are acknowledged": _half_records_are_confirmed,
+    "a restored engine is gone on from": _set_back_is_not_seen,
 }
 """Found in random runs."""
-
-WITHOUT_ELECTIONS: Final[dict[str, Plant]] = {"the lease begins late": _lease_from_the_answer_on}
-"""Found in random runs without elections that have no reason."""
 
 DIRECTED: Final[dict[str, Plant]] = {
     "an unclean start is not told": _unclean_is_not_told,
@@ -174,5 +206,11 @@ DIRECTED: Final[dict[str, Plant]] = {
     "the life is not looked at in an election": _elect_without_life,
     "the grant is longer than the lead": _grant_beyond_validity,
     "the lead is longer than the engine keeps it": _lead_from_the_answer_on,
+    "the lease begins late": _lease_from_the_answer_on,
+    "an answered keep-alive renews the lead": _keep_alive_alone,
+    "a lease is granted while an election is unsettled": _grant_while_unsettled,
+    "the text of the lead is not compared": _elect_without_lead,
+    "silence counts from before the own start": _dead_before_own_start,
+    "an adopted epoch is the next one": _adopt_the_next_epoch,
 }
 """Each found by its own schedule (`schedules.py`)."""

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from random import Random
 
-from broker_core.controller.commands import Elect, SetPolicy
+from broker_core.controller.commands import Elect, SetPolicy, View
 from broker_core.controller.errors import Refused
 from tests.broker_core.replication.simulation.engine import NAME
 from tests.broker_core.replication.simulation.node import Node
+from tests.broker_core.replication.simulation.operator import Operator
 from tests.broker_core.replication.simulation.world import PRODUCERS, World
 
 
 class Nemesis:
     """Throws faults at a world for a while, then heals everything."""
 
-    def __init__(self, world: World, until: float, theme: int | None = None) -> None:
+    def __init__(self, world: World, until: float, theme: int | None = None, dropped: Collection[int] = ()) -> None:
+        """`dropped` are the strikes, by number, that do nothing."""
         self._world = world
         self._until = until
-        self._random = world.agenda.random
+        self._dropped = dropped
         self._is_over = False
-        random = self._random
+        self._chances = Random(world.agenda.random.random())
+        self._operator = Operator(world)
+        self._random = random = Random(self._chances.random())
+        self.strikes = 0
         world.network.loss = random.choice((0.0, 0.0, 0.02, 0.2))
-        themes = [
+        themes: list[list[Callable[[], None]]] = [
             random.sample(self._all(), random.randint(3, 9)),
             [self._elect, self._slow],
             [self._elect, self._slow, self._power_and_elect, self._kill],
@@ -35,6 +41,7 @@ class Nemesis:
                 self._part_controller,
                 self._pause,
             ],
+            [self._restore, self._kill, self._power, self._switch, self._end_controller, self._spoil_watch],
         ]
         self._faults: list[Callable[[], None]] = random.choice(themes) if theme is None else themes[theme]
         # An election without a reason cares for no lease; with clocks too far apart a lease says nothing.
@@ -48,7 +55,15 @@ class Nemesis:
         world.agenda.after(2.0, self._strike)
 
     def _of_controllers(self) -> list[Callable[[], None]]:
-        return [self._stop_controller, self._part_controller, self._stop_engine]
+        return [
+            self._stop_controller,
+            self._part_controller,
+            self._stop_engine,
+            self._end_controller,
+            self._stick_member,
+            self._spoil_watch,
+            self._restore,
+        ]
 
     def _all(self) -> list[Callable[[], None]]:
         return [
@@ -72,14 +87,25 @@ class Nemesis:
             self._kill_inside,
             self._policy,
             self._add,
+            self._operator.remove,
+            self._expire,
+            self._expire,
+            self._slow_disk,
+            self._jump,
         ]
 
     def _strike(self) -> None:
         if self._world.agenda.now >= self._until:
             self._heal()
             return
-        self._random.choice(self._faults)()
-        self._world.agenda.after(self._random.expovariate(1 / self._pace), self._strike)
+        # Each strike has its own chance, so that it is the same when others are dropped.
+        self._random = Random(self._chances.random())
+        pause = self._random.expovariate(1 / self._pace)
+        fault = self._random.choice(self._faults)
+        if self.strikes not in self._dropped:
+            fault()
+        self.strikes += 1
+        self._world.agenda.after(pause, self._strike)
 
     def _node(self) -> Node:
         """Return one, rather the master than another."""
@@ -153,6 +179,21 @@ class Nemesis:
         if node.is_up and not self._would_stick(node):
             node.disk.is_broken = True
 
+    def _slow_disk(self) -> None:
+        disk = self._node().disk
+        disk.slow = self._random.choice((0.1, 1.0, 3.0))
+        self._later(self._random.uniform(0.5, 4), lambda: setattr(disk, "slow", 0.0))
+
+    def _jump(self) -> None:
+        """Let the wall clock of a machine jump."""
+        self._node().wall_ahead = self._random.uniform(-3600, 3600)
+
+    def _expire(self) -> None:
+        """Let retention remove the oldest segment of a log."""
+        node = self._node()
+        if node.store is not None:
+            node.expire()
+
     def _add(self) -> None:
         if len(self._world.nodes) < 5:
             self._world.add()
@@ -203,7 +244,8 @@ class Nemesis:
             return
         chosen = self._random.choice(state.in_sync) if self._random.random() < 0.6 else None
         try:
-            self._world.engine.decide(Elect(NAME, tuple(alive), state.master, "no reason", chosen), "nemesis")
+            command = Elect(NAME, tuple(alive), state.master, "no reason", chosen)
+            self._world.engine.decide(command, "nemesis", self._newest())
         except Refused:
             return
         self._world.log(f"elected {self._world.engine.state.master if self._world.engine.state else None}")
@@ -216,9 +258,13 @@ class Nemesis:
 
     def _policy(self) -> None:
         try:
-            self._world.engine.decide(SetPolicy(NAME, min_in_sync=self._random.randint(1, 2)), "nemesis")
+            command = SetPolicy(NAME, min_in_sync=self._random.randint(1, 2))
+            self._world.engine.decide(command, "nemesis", self._newest())
         except Refused:
             return
+
+    def _newest(self) -> View:
+        return max(each.newest for each in self._world.controllers)
 
     def _stop_controller(self) -> None:
         controller = self._random.choice(self._world.controllers)
@@ -234,6 +280,57 @@ class Nemesis:
         self._world.engine.has_quorum = False
         self._later(self._random.uniform(0.2, 3), lambda: setattr(self._world.engine, "has_quorum", True))
 
+    def _end_controller(self) -> None:
+        """End a controller's process, in order or not, and begin another one."""
+        controller = self._random.choice(self._world.controllers)
+        controller.end(in_order=self._random.random() < 0.5)
+        self._later(self._random.uniform(0, 2), controller.start)
+
+    def _stick_member(self) -> None:
+        """Let the leader of etcd be stuck for the controller that asks it; it may revoke a living lease."""
+        leading = [each for each in self._world.controllers if each.leading.lead is not None]
+        for controller in leading:
+            controller.is_at_stuck_member = True
+        if self._random.random() < 0.3:
+            self._world.engine.leader = ("", 0.0)
+
+        def heal() -> None:
+            for controller in leading:
+                controller.is_at_stuck_member = False
+
+        self._later(self._random.uniform(0.5, 6), heal)
+
+    def _spoil_watch(self) -> None:
+        controller = self._random.choice(self._world.controllers)
+        controller.watch_delay = self._random.choice((None, None, 0.3, 3.0))
+        self._later(self._random.uniform(1, 6), lambda: setattr(controller, "watch_delay", 0.0))
+
+    def _restore(self) -> None:
+        """Restore a copy of the engine that is some time old, as the handbook says: controllers off, then marked."""
+        world = self._world
+        if world.is_restoring:
+            return
+        world.is_restoring = True
+        copy = world.engine.copy()
+
+        def end() -> None:
+            world.log("controllers end, to restore the engine")
+            for controller in world.controllers:
+                controller.end(in_order=False)
+            world.agenda.after(4.0, begin)
+
+        def begin() -> None:
+            before = world.engine.state
+            world.engine.restore(copy)
+            world.log(f"the engine is restored: {before and before.view} → {copy.state and copy.state.view}")
+            world.is_restoring = False
+            world.figures.restores += 1
+            for controller in world.controllers:
+                controller.seen.mark()
+                controller.start()
+
+        world.agenda.after(self._random.uniform(0.0, 3.0), end)
+
     # The end
 
     def _heal(self) -> None:
@@ -245,10 +342,11 @@ class Nemesis:
         world.network.slow.clear()
         world.engine.has_quorum = True
         for controller in world.controllers:
-            controller.is_reached = True
-            controller.go_on()
+            controller.is_reached, controller.is_at_stuck_member, controller.watch_delay = True, False, 0.0
+            if not world.is_restoring:
+                controller.go_on()
         for node in world.nodes:
-            node.disk.is_full = False
+            node.disk.is_full, node.disk.slow = False, 0.0
             node.dies_after = None
             node.go_on()
             node.start()

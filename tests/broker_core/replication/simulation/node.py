@@ -70,6 +70,7 @@ class Node:
         self.settings = settings
         self.is_sync = is_sync
         self.is_paused = False
+        self.wall_ahead = 0.0  # how far its wall clock is ahead
         self.replica: Replica | None = None
         self.store: DiskStore | None = None
         self.kind = RoleKind.FENCED
@@ -103,7 +104,7 @@ class Node:
         )
         if self.world.agenda.random.random() < 0.03 * self.world.trouble:
             self.world.log(f"{self.name} dies between identity and mark")
-            self._later(0.5, self.start)
+            self.later(0.5, self.start)
             return
         disk.mark = disk.boot
         self.store = DiskStore(disk, is_sync=self.is_sync)
@@ -113,7 +114,7 @@ class Node:
         self.world.log(f"{self.name} starts as {disk.identity}, end {self.store.end}, confirm {self.store.confirm}")
         run = self._run
         self._tick(run)
-        self._later(0.5, lambda: self._flush(run))
+        self.later(0.5, lambda: self._flush(run))
 
     def lives_in(self, life: str) -> bool:
         """Tell whether this life of the replica runs."""
@@ -147,13 +148,13 @@ class Node:
         for event in backlog:
             self.get(event)
 
-    def _later(self, seconds: float, event: Callable[[], None]) -> None:
+    def later(self, seconds: float, event: Callable[[], None]) -> None:
         self.world.agenda.after(self.clock.real(seconds), event)
 
     def _tick(self, run: int) -> None:
         if run != self._run or self.replica is None:
             return
-        self._later(0.1, lambda: self._tick(run))
+        self.later(0.1, lambda: self._tick(run))
         if not self.is_paused:
             self.do(self.replica.tick(self.clock.now))
 
@@ -162,11 +163,21 @@ class Node:
             return
         random = self.world.agenda.random
         pause = random.uniform(0.005, 0.07) if self.is_sync else 0.5
-        self._later(pause, lambda: self._flush(run))
+        self.later(pause, lambda: self._flush(run))
         if self.is_paused:
             return
+        end_flush = self.store.begin_flush()
+        slow = random.uniform(0, self.disk.slow)
+        if slow:
+            self.later(slow, lambda: self.get(lambda: self._flushed(run, end_flush)))
+        else:
+            self._flushed(run, end_flush)
+
+    def _flushed(self, run: int, end_flush: Callable[[], None]) -> None:
+        if run != self._run or self.replica is None:
+            return
         try:
-            self.store.flush()
+            end_flush()
         except StoreError as error:
             self.world.log(f"{self.name}: {error}")
             self._store_failed()
@@ -174,12 +185,22 @@ class Node:
         if self.is_sync:
             self.do(self.replica.flushed())
 
+    def expire(self) -> None:
+        """Let retention remove a segment that no slave still needs."""
+        if self.replica is not None and self.store is not None:
+            mastership = self.replica.mastership
+            self.store.expire(mastership.needed_from if mastership is not None else None)
+
+    def restart(self) -> None:
+        self.die()
+        self.later(0.5, self.start)
+
     def _store_failed(self) -> None:
         """A store that could not flush ends its process; what was not flushed may be gone."""
         kept = self.world.agenda.random.randint(self.disk.flushed, len(self.disk.log))
         self.die()
         del self.disk.log[kept:]
-        self._later(0.7, self.start)
+        self.later(0.7, self.start)
 
     # Effects
 
@@ -191,7 +212,7 @@ class Node:
                 self.dies_after -= 1
                 if self.dies_after < 0:
                     self.die(power=self.world.agenda.random.random() < 0.3)
-                    self._later(self.world.agenda.random.choice((0.02, 1.0)), self.start)
+                    self.later(self.world.agenda.random.choice((0.02, 1.0)), self.start)
                     return
             self._do_one(effect)
         if self.replica is not None and self.replica.mastership is not None:
@@ -211,6 +232,8 @@ class Node:
                 self.world.handed_over(self, to)
             case SaveIdentity(identity):
                 self.disk.identity = identity
+                if self.replica is not None and self.replica.view is not None:
+                    self.world.checks.seen(self.replica.view)
             case BeginAnew(reason) | Halt(reason):
                 self._halt(reason, anew=isinstance(effect, BeginAnew))
             case _:
@@ -244,7 +267,7 @@ class Node:
         self.die()
         if anew:
             self.disk.wipe()
-        self._later(0.5, self.start)
+        self.later(0.5, self.start)
 
     def _become(self, effect: Become) -> None:
         self.kind = effect.role.kind
@@ -264,13 +287,13 @@ class Node:
             answer(int(refusal.code) if refusal else 14)
             return
         try:
-            end = self.store.put(self.replica.mastership.epoch, message)
+            end = self.store.put(self.replica.mastership.epoch, message, self.world.agenda.now + self.wall_ahead)
         except StoreError:
             answer(14)
             return
         waiting = Waiting(end, answer)
         self.waiting.append(waiting)
-        self._later(3.0, lambda: self._give_up(waiting))
+        self.later(3.0, lambda: self._give_up(waiting))
         self.do(self.replica.appended())
         self.pump()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from broker_core.controller.commands import Candidate
 from broker_core.controller.electing import electable
 from tests.broker_core.replication.simulation.checks import Violation
@@ -9,24 +11,54 @@ from tests.broker_core.replication.simulation.nemesis import Nemesis
 from tests.broker_core.replication.simulation.world import Figures, World
 
 FAULTS_UNTIL = 10.0
-CALM = 10.0
+CALM = 12.0
+STRIKES = 128
+"""More faults than one seed has."""
 
 
-def run(seed: int, *, faults_until: float = FAULTS_UNTIL, theme: int | None = None) -> Figures:
+def run(
+    seed: int, *, faults_until: float = FAULTS_UNTIL, theme: int | None = None, dropped: Collection[int] = ()
+) -> Figures:
     """Run a seed, with the faults of one theme only if it is given; raises Violation with the last events."""
     world = World(seed)
     try:
-        _run(world, faults_until, theme)
+        _run(world, faults_until, theme, dropped)
     except AssertionError as error:
-        raise Violation(f"seed {seed}: {error}\n" + "\n".join(world.last)) from error
+        left_out = f", without faults {sorted(dropped)}" if dropped else ""
+        raise Violation(f"seed {seed}{left_out}: {error}\n" + "\n".join(world.last)) from error
     world.figures.events = world.agenda.events
     world.figures.acked = world.acked
     return world.figures
 
 
-def _run(world: World, faults_until: float, theme: int | None) -> None:
-    Nemesis(world, faults_until, theme)
-    while world.trouble:
+def shrunk(seed: int, *, most_runs: int = 60) -> str:
+    """Return how a failing seed fails with as few faults as `most_runs` runs find."""
+    dropped: set[int] = set()
+    failure = _failure(seed, dropped)
+    size = STRIKES
+    while size and most_runs > 0:
+        for first in range(0, STRIKES, size):
+            fewer = dropped | set(range(first, min(first + size, STRIKES)))
+            if fewer == dropped or most_runs <= 0:
+                continue
+            most_runs -= 1
+            if found := _failure(seed, fewer):
+                dropped, failure = fewer, found
+        size //= 2
+    return failure
+
+
+def _failure(seed: int, dropped: Collection[int]) -> str:
+    try:
+        run(seed, dropped=dropped)
+    except Violation as violation:
+        return str(violation)
+    return ""
+
+
+def _run(world: World, faults_until: float, theme: int | None, dropped: Collection[int]) -> None:
+    Nemesis(world, faults_until, theme, dropped)
+    while world.trouble or world.is_restoring:
         world.step()
     healed, acked = world.agenda.now, world.acked
     while world.acked == acked and world.agenda.now < healed + CALM:

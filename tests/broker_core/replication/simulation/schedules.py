@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Final
 
 from broker_core.broker.replication.messages import AlterSet, Ask, Command, Register
+from broker_core.broker.role import RoleKind
+from broker_core.controller.commands import Elect
+from tests.broker_core.replication.simulation.controller import Controller
 from tests.broker_core.replication.simulation.node import Node
+from tests.broker_core.replication.simulation.operator import Operator
 from tests.broker_core.replication.simulation.world import World
 
 Held = list[tuple[Node, Ask, Callable[..., None]]]
@@ -152,6 +156,128 @@ def lonely_leader() -> None:
         raise AssertionError("the schedule elects nobody")
 
 
+def _leader(world: World) -> Controller:
+    return next(each for each in world.controllers if each.leading.is_leading(each.clock.now))
+
+
+def _cut_off(world: World, node: Node, *but: Controller) -> None:
+    """Let a node reach nobody but some controllers."""
+    reached = {node.name, *(each.name for each in but)}
+    names = [*(each.name for each in world.nodes), *(each.name for each in world.controllers)]
+    _cut(world, node.name, [each for each in names if each not in reached])
+
+
+def _until_leased(world: World, node: Node) -> None:
+    _until(world, lambda: node.replica is not None and node.replica.has_lease(node.clock.now))
+
+
+def _check_elected(world: World, but: Node) -> None:
+    if not any(world.is_master(each) for each in world.nodes if each is not but):
+        raise AssertionError("the schedule elects nobody")
+
+
+def silent_master() -> None:
+    """A master is stopped for longer than controllers wait for it."""
+    world = _calm()
+    master = _master(world)
+    world.has_leases = True
+    _until_leased(world, master)
+    master.pause()
+    _for(world, 6.0)
+    _check_elected(world, master)
+
+
+def stuck_leader() -> None:
+    """A leading controller, all that the master hears, asks a former leader of etcd that answers keep-alives only."""
+    world = _calm()
+    master = _master(world)
+    world.has_leases = True
+    _until_leased(world, master)
+    leader = _leader(world)
+    leader.is_at_stuck_member = True
+    _cut_off(world, master, leader)
+    _for(world, 12.0)
+    _check_elected(world, master)
+
+
+def late_election() -> None:
+    """An election has no answer and comes late; meanwhile its master is heard again, and then by nobody."""
+    world = _calm()
+    master = _master(world)
+    leader = _leader(world)
+    world.has_leases = True
+    leader.lateness = lambda command: 6.0 if isinstance(command, Elect) else 0.0
+    _cut(world, master.name, [leader.name])
+    _until(world, lambda: leader.is_unsettled)
+    at = world.agenda.now + 6.0
+    world.network.cuts.clear()
+    _until(world, lambda: world.agenda.now > at - 0.6)
+    _cut_off(world, master)
+    _for(world, 6.0)
+    _check_elected(world, master)
+
+
+def deposed_leader() -> None:
+    """A controller's election comes late, when another one leads and grants the master its lease."""
+    world = _calm()
+    master = _master(world)
+    leader = _leader(world)
+    world.has_leases = True
+    leader.lateness = lambda command: 8.0 if isinstance(command, Elect) else 0.0
+    _cut(world, master.name, [leader.name])
+    _until(world, lambda: leader.is_unsettled)
+    at = world.agenda.now + 8.0
+    leader.stop()
+    _until(world, lambda: world.agenda.now > at - 0.6)
+    _until_leased(world, master)
+    _cut_off(world, master)
+    _for(world, 6.0)
+    _check_elected(world, master)
+
+
+def new_leader() -> None:
+    """A controller begins, does not hear the master, and leads at once, since the one before gave the lead up."""
+    world = _calm()
+    master = _master(world)
+    leader = _leader(world)
+    world.has_leases = True
+    one, other = (each for each in world.controllers if each is not leader)
+    other.stop()
+    one.end(in_order=True)
+    _cut(world, master.name, [one.name])
+    _for(world, 1.0)
+    _until_leased(world, master)
+    one.start()
+    leader.end(in_order=True)
+    _for(world, 8.0)
+    _check_elected(world, master)
+
+
+def forgotten_epoch() -> None:
+    """An epoch that nobody alive knows was used before an older copy of the engine was restored."""
+    world = _calm()
+    master = _master(world)
+    copy = world.engine.copy()
+    slaves = [each for each in world.nodes if each is not master]
+    _cut_off(world, slaves[1])
+    master.die()
+    _until(world, lambda: world.is_master(slaves[0]) and slaves[0].kind is RoleKind.MASTER)
+    slaves[0].die()
+    for controller in world.controllers:
+        controller.end(in_order=False)
+    _for(world, 4.0)
+    world.engine.restore(copy)
+    world.network.cuts.clear()
+    master.start()
+    for controller in world.controllers:
+        controller.seen.mark()
+        controller.start()
+    Operator(world)
+    _until(world, lambda: world.figures.adopted > 0)
+    _until(world, lambda: any(world.is_master(each) for each in world.nodes))
+    _for(world, 3.0)
+
+
 SCHEDULES: Final[dict[str, Callable[[], None]]] = {
     "an unclean start is not told": unclean_start,
     "an unclean start is forgotten at the second crash": second_crash,
@@ -159,5 +285,11 @@ SCHEDULES: Final[dict[str, Callable[[], None]]] = {
     "the life is not looked at in an election": unregistered_candidate,
     "the grant is longer than the lead": lonely_leader,
     "the lead is longer than the engine keeps it": lonely_leader,
+    "the lease begins late": silent_master,
+    "an answered keep-alive renews the lead": stuck_leader,
+    "a lease is granted while an election is unsettled": late_election,
+    "the text of the lead is not compared": deposed_leader,
+    "silence counts from before the own start": new_leader,
+    "an adopted epoch is the next one": forgotten_epoch,
 }
 """The schedule that finds each of the directed mutations."""

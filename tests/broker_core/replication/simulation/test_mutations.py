@@ -5,30 +5,23 @@ from __future__ import annotations
 import pytest
 
 from tests.broker_core.replication.simulation.checks import Violation
-from tests.broker_core.replication.simulation.mutations import BY_CHANCE, DIRECTED, WITHOUT_ELECTIONS
+from tests.broker_core.replication.simulation.mutations import BY_CHANCE, DIRECTED
 from tests.broker_core.replication.simulation.run import run
 from tests.broker_core.replication.simulation.schedules import SCHEDULES
 
 SEEDS = 100
-WITHOUT_ELECTIONS_THEME = 4
 
 
 @pytest.mark.parametrize("name", BY_CHANCE)
 def test_random_runs_find(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     BY_CHANCE[name](monkeypatch)
-    _check_found(None)
+    _check_found()
 
 
-@pytest.mark.parametrize("name", WITHOUT_ELECTIONS)
-def test_random_runs_without_elections_find(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    WITHOUT_ELECTIONS[name](monkeypatch)
-    _check_found(WITHOUT_ELECTIONS_THEME)
-
-
-def _check_found(theme: int | None) -> None:
+def _check_found() -> None:
     for seed in range(SEEDS):
         try:
-            run(seed, theme=theme)
+            run(seed)
         except Violation:
             return
     pytest.fail(f"not found in {SEEDS} seeds")

@@ -1,4 +1,7 @@
-"""Automatic failover under faults, in simulated time. `SEED=17 pytest -k one_seed` runs one seed alone."""
+"""Automatic failover under faults, in simulated time. `SEED=17 pytest -k one_seed` runs one seed alone.
+
+A seed that fails is run again with fewer and fewer faults, and the shortest failure is shown.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ import os
 
 import pytest
 
-from tests.broker_core.replication.simulation.run import run
-from tests.broker_core.replication.simulation.world import Figures
+from tests.broker_core.replication.simulation.checks import Violation
+from tests.broker_core.replication.simulation.mutations import BY_CHANCE
+from tests.broker_core.replication.simulation.run import run, shrunk
+from tests.broker_core.replication.simulation.world import LAST, Figures
 
 SEEDS = 300
 PART = 30
@@ -17,7 +22,10 @@ PART = 30
 def test_nothing_acknowledged_is_lost(first: int) -> None:
     figures = Figures()
     for seed in range(first, first + PART):
-        figures.add(run(seed))
+        try:
+            figures.add(run(seed))
+        except Violation:
+            pytest.fail(shrunk(seed))
     print(figures)
     assert figures.acked > PART * 50
     assert figures.elections > PART * 3
@@ -31,3 +39,19 @@ def test_a_seed_gives_the_same_run_again() -> None:
 @pytest.mark.skipif("SEED" not in os.environ, reason="SEED names no seed")
 def test_one_seed() -> None:
     print(run(int(os.environ["SEED"])))
+
+
+def test_a_failing_seed_is_told_with_few_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    BY_CHANCE["an expansion counts after it is decided"](monkeypatch)
+    seed = next(each for each in range(100) if not _passes(each))
+    told = shrunk(seed)
+    assert told.startswith(f"seed {seed}, without faults [")
+    assert len(told.splitlines()) <= 2 + LAST
+
+
+def _passes(seed: int) -> bool:
+    try:
+        run(seed)
+    except Violation:
+        return False
+    return True

@@ -10,13 +10,14 @@ from typing import Any
 from broker_core.broker.replication.following import SlaveLimits
 from broker_core.broker.replication.in_sync import SetTimes
 from broker_core.broker.replication.mastership import MasterLimits
-from broker_core.broker.replication.messages import Ask, NextId, Outcome, SendHeartbeat
+from broker_core.broker.replication.messages import Ask, NextId, Outcome, Register, SendHeartbeat
 from broker_core.broker.replication.replica import ReplicaSettings
 from broker_core.controller.commands import Elect
 from broker_core.protocol.bodies.controller import NameState
 from tests.broker_core.replication.simulation.checks import Checks, Violation
 from tests.broker_core.replication.simulation.clock import Agenda
-from tests.broker_core.replication.simulation.engine import NAME, Controller, Engine
+from tests.broker_core.replication.simulation.controller import Controller
+from tests.broker_core.replication.simulation.engine import NAME, Engine
 from tests.broker_core.replication.simulation.network import Network
 from tests.broker_core.replication.simulation.node import Node, on_the_wire
 
@@ -36,13 +37,21 @@ class Figures:
     power_losses: int = 0
     kills: int = 0
     stuck: int = 0
+    restores: int = 0
+    adopted: int = 0
+    losses: int = 0
     silence: float = 0.0
     """The longest time from the end of all faults to the first send answered 0, in simulated seconds."""
 
     def add(self, other: Figures) -> None:
-        for name in ("seeds", "events", "sent", "acked", "elections", "power_losses", "kills", "stuck"):
+        for name in COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.silence = max(self.silence, other.silence)
+
+
+COUNTED = (
+    "seeds", "events", "sent", "acked", "elections", "power_losses", "kills", "stuck", "restores", "adopted", "losses",
+)  # fmt: skip
 
 
 class World:
@@ -60,6 +69,9 @@ class World:
         self.acked = 0
         self.acked_at = 0.0
         self.trouble = 1.0  # 0: nothing goes wrong by chance any more
+        self.may_lose = self.agenda.random.random() < 0.5
+        """Whether an operator accepts a loss rather than to leave a name stuck."""
+        self.is_restoring = False
         self.has_leases = False
         """Whether clocks run alike enough for leases to mean something."""
         self.hold: Callable[[Node, Ask, Callable[..., None]], bool] = lambda *_: False
@@ -72,6 +84,7 @@ class World:
             self.add()
         for controller in self.controllers:
             controller.push = self._pusher(controller)
+            controller.ask_states = self._asker(controller)
             controller.start()
         for number in range(PRODUCERS):
             self.agenda.after(0.5, Producer(self, number).send)
@@ -167,6 +180,10 @@ class World:
         state = self.engine.state
         return state is not None and node.replica is not None and state.master == node.replica.me
 
+    def loss_accepted(self, node: Node) -> None:
+        """Expect no more than what one replica has."""
+        self.checks.loss_accepted(node.disk.log)
+
     def took_over(self, node: Node) -> None:
         assert node.replica is not None
         assert node.replica.mastership is not None
@@ -177,7 +194,11 @@ class World:
 
     def halted(self, node: Node, reason: str, *, anew: bool) -> None:
         self.log(f"{node.name} stops: {reason}")
-        if not anew and ("up to" in reason or "in-sync set" in reason) and "later life" not in reason:
+        is_expected = self.figures.losses > 0
+        if is_expected and not anew and "later life" not in reason:
+            node.disk.wipe()  # what an operator does then
+            node.disk.identity = None
+        elif not anew and ("up to" in reason or "in-sync set" in reason) and "later life" not in reason:
             raise Violation(f"I8: {node.name} cannot go on: {reason}")
 
     # Between nodes and controllers
@@ -209,6 +230,25 @@ class World:
         run = node.run
         return lambda: node.heard(lambda replica: replica.heard(heard, node.clock.now), run)  # type: ignore[arg-type]
 
+    def _asker(self, controller: Controller) -> Callable[[Callable[[dict[int, NameState]], None]], None]:
+        """Ask all replicas which state they know; what came within half a second is told."""
+
+        def ask(take: Callable[[dict[int, NameState]], None]) -> None:
+            told: dict[int, NameState] = {}
+            for node in self.nodes:
+                self.network.send(controller, node, self._view_teller(controller, node, told))
+            self.agenda.after(0.5, lambda: controller.get(lambda: take(told)))
+
+        return ask
+
+    def _view_teller(self, controller: Controller, node: Node, told: dict[int, NameState]) -> Callable[[], None]:
+        def tell() -> None:
+            if node.replica is not None and node.replica.view is not None:
+                broker_id, view = node.replica.me.id, node.replica.view
+                self.network.send(node, controller, lambda: told.update({broker_id: view}))
+
+        return tell
+
     def ask(self, node: Node, effect: Ask, answer: Callable[..., None]) -> None:
         if self.hold(node, effect, answer):
             return
@@ -219,9 +259,12 @@ class World:
 
         def at_controller() -> None:
             if isinstance(effect.command, NextId):
-                state = self.engine.state
-                back(Outcome.DONE, None, state.next_id if state else 1)
+                if not controller.trust.is_set_back(NAME):
+                    state = self.engine.state
+                    back(Outcome.DONE, None, state.next_id if state else 1)
                 return
+            if isinstance(effect.command, Register) and node.disk.identity is not None:
+                controller.hearing.told(NAME, node.disk.identity.known, controller.clock.now)
             controller.command(on_the_wire(effect.command), back)
 
         self.network.send(node, controller, at_controller)
