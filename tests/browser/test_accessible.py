@@ -111,6 +111,8 @@ OPENED: Final = {
     "features/broker-accounts/components/global-addresses": at(ACCOUNTS, ("button", "Change addresses")),
 }
 ELSEWHERE: Final = {
+    # Opens only where controllers choose the master: its own tests look at it.
+    "features/brokers/components/change-replica",
     # Opens only beside a broker that is gone: test_outage.py looks at it.
     "features/clusters/components/forget-broker",
     # Open only on what a reconciliation found: test_jobs.py looks at them.

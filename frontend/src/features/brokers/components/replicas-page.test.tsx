@@ -1,9 +1,9 @@
-import { screen, within } from "@testing-library/react"
+import { fireEvent, screen, within } from "@testing-library/react"
 import { describe, expect, it } from "vitest"
-import type { Replica } from "@/lib/api-types"
-import { AT, replica } from "@/testing/factories"
+import type { Replica, Replicas } from "@/lib/api-types"
+import { AT, reader, replica } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
-import { answer, refuse } from "@/testing/server"
+import { answer, refuse, requests } from "@/testing/server"
 import { ReplicasPage } from "./replicas-page"
 
 const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
@@ -11,6 +11,25 @@ const rowOf = async (address: string) => within((await screen.findByText(address
 
 const open = (replicas: Replica[], master_id: number | null = 0) => {
   answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas })
+  renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+}
+
+const STATE = {
+  master_id: 1, epoch: 5, version: 31, in_sync: [1, 2], set_version: 12, replicas: [1, 2], min_in_sync: 2, unclean_allowed: false,
+  last: { why: "killed", by: "n1", at: AT },
+}
+type Failover = NonNullable<Replica["failover"]>
+
+const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"] = "slave"): Replica =>
+  replica(id, { role, failover: { in_sync: true, heard: true, clean: true, life: "1-a", confirm: null, last_epoch: 5, epochs: null, ...failover } })
+
+const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
+  const failover = { ...STATE, writable: true, writable_reason: null, stuck: null, set_back: false, age_ms: 0, ...state }
+  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas }
+}
+
+const openLed = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]) => {
+  answer(REPLICAS, ledAnswer(state, replicas))
   renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
 }
 
@@ -50,5 +69,47 @@ describe("the page of one broker name", () => {
     refuse(REPLICAS, 503, "NO_ROUTE", "No name server answers.")
     renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
     expect(await screen.findByText("The replicas of broker-a could not be read")).toBeTruthy()
+  })
+
+  it("shows what controllers decided, and says why sends are refused", async () => {
+    openLed({ master_id: null, writable: false, writable_reason: "no master is elected", in_sync: [1], min_in_sync: 2 }, [led(1), led(2, { in_sync: false })])
+    const second = await rowOf("10.0.0.3:10911")
+    expect(second.getByText("Not in the set")).toBeTruthy()
+    expect(screen.getByText("Sends are refused: no master is elected")).toBeTruthy()
+    expect(screen.getByText("1 of 2 that sends need")).toBeTruthy()
+  })
+
+  it("hands over after a preview of what changes", async () => {
+    openLed({}, [led(1, {}, "master"), led(2)])
+    const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote"
+    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, refuses_sends: false, warnings: ["replica 3 is not heard"] })
+    fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
+    const dialog = within(await screen.findByRole("dialog"))
+    expect(await dialog.findByText("replica 3 is not heard")).toBeTruthy()
+    expect(dialog.getByText("6")).toBeTruthy()
+    expect(dialog.getByText(/2,048 B less than the longest log/)).toBeTruthy()
+    fireEvent.click(dialog.getByRole("button", { name: "Hand over to replica 2" }))
+    expect(await screen.findByText("Replica 2 is master of broker-a")).toBeTruthy()
+    expect(requests(path)).toHaveLength(2)
+  })
+
+  it("asks for the name before messages are lost", async () => {
+    openLed({ master_id: null }, [led(1, { clean: false })])
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, refuses_sends: true, warnings: [] })
+    fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 1" }))
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Accept loss…" }))
+    const dialog = within(await screen.findByRole("dialog"))
+    expect(await dialog.findByText("Sends would be refused: they need 2 replicas in sync.")).toBeTruthy()
+    const go = dialog.getByRole<HTMLButtonElement>("button", { name: "Go on from replica 1" })
+    expect(go.disabled).toBe(true)
+    fireEvent.change(dialog.getByLabelText("Type broker-a to continue"), { target: { value: "broker-a" } })
+    expect(go.disabled).toBe(false)
+  })
+
+  it("lets nobody change replicas without the right", async () => {
+    answer(REPLICAS, ledAnswer({}, [led(1, {}, "master"), led(2)]))
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />, { me: reader() })
+    expect((await screen.findByRole<HTMLButtonElement>("button", { name: "Actions on replica 2" })).disabled).toBe(true)
   })
 })

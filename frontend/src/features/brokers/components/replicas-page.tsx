@@ -1,14 +1,17 @@
+import type { TFunction } from "i18next"
 import type { ReactNode } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { Page } from "@/components/layout/page"
-import { TitleBlock } from "@/components/layout/title-block"
+import { Callout } from "@/components/layout/panel"
+import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable, Unknown } from "@/components/values/num"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
 import { ReplicasTable } from "./replicas-table"
 
@@ -31,16 +34,29 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
       facts={known && t("replicas.answering", { n: known.replicas.filter(({ reachable }) => reachable).length, count: known.replicas.length })}
       actions={<CurlButton request={{ path: paths.replicas(cluster, broker) }} />}
     >
+      {known && <Banners replicas={known} />}
       {known && <Figures replicas={known} />}
       <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
-        {({ replicas }) => <ReplicasTable replicas={replicas} />}
+        {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
       </QueryPanel>
       {children}
     </Page>
   )
 }
 
-function Figures({ replicas: { master_id: masterId, replicas } }: { replicas: Replicas }) {
+/** What stops sends or decisions, and needs somebody. */
+function Banners({ replicas: { failover, failover_reason: reason } }: { replicas: Replicas }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      {reason !== null && <Callout>{t("replicas.noController", { reason: reasonIn(t, reason) })}</Callout>}
+      {failover?.set_back && <Callout tone="crit">{t("replicas.setBack")}</Callout>}
+      {failover?.writable_reason && <Callout tone="crit">{t("replicas.refusesNow", { reason: failover.writable_reason })}</Callout>}
+    </>
+  )
+}
+
+function Figures({ replicas: { master_id: masterId, replicas, failover } }: { replicas: Replicas }) {
   const { t } = useTranslation()
   const format = useFormat()
   const master = replicas.find(({ broker_id: id }) => id === masterId)
@@ -56,6 +72,7 @@ function Figures({ replicas: { master_id: masterId, replicas } }: { replicas: Re
           fact: !master ? t("replicas.noMaster") : isMasterSilent ? t("cluster.silent") : master.address,
           tone: isMasterSilent ? "crit" : undefined,
         },
+        ...(failover ? decided(failover, t) : []),
         {
           label: t("replicas.silent"),
           value: silent.length,
@@ -75,4 +92,18 @@ function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: 
   if (slaves.some(({ behind_bytes: lacking }) => lacking === null)) return { value: <Unknown />, fact: unknown, tone: "warn" as const }
   const last = slaves.reduce((most, each) => ((each.behind_bytes ?? 0) > (most.behind_bytes ?? 0) ? each : most))
   return { value: bytes(last.behind_bytes ?? 0), fact: last.behind_ms === null ? "—" : duration(last.behind_ms) }
+}
+
+/** Epoch and in-sync set; the set is warm while a replica is missing in it. */
+function decided({ epoch, last, in_sync: set, replicas, min_in_sync: least }: NonNullable<Replicas["failover"]>, t: TFunction): KeyFigure[] {
+  const isShort = set.length < least
+  return [
+    { label: t("replicas.epoch"), value: epoch, fact: t("replicas.decided", { why: last.why, by: last.by }) },
+    {
+      label: t("replicas.set"),
+      value: set.join(", "),
+      fact: isShort ? t("replicas.fewer", { n: set.length, count: least }) : t("replicas.enough", { count: least }),
+      tone: isShort ? "crit" : set.length < replicas.length ? "warn" : undefined,
+    },
+  ]
 }

@@ -1,4 +1,4 @@
-import { IconCircleCheck, IconCopy, IconCrown, IconPlugConnectedX } from "@tabler/icons-react"
+import { IconAlertTriangle, IconCircleCheck, IconCopy, IconCrown, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
@@ -7,21 +7,25 @@ import { DataTable } from "@/components/data-table/data-table"
 import { LagRail } from "@/components/rail/rail"
 import { NotApplicable, Num } from "@/components/values/num"
 import { Ago, Duration } from "@/components/values/time"
-import type { Replica } from "@/lib/api-types"
+import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
+import { ReplicaMenu } from "./replica-menu"
 
 const column = columnsFor<Replica>()
 
 /** One row for each process of a broker name. All rails share one scale: the largest lag. */
-export function ReplicasTable({ replicas }: { replicas: readonly Replica[] }) {
+export function ReplicasTable({ cluster, of: { broker, replicas, failover } }: { cluster: string; of: Replicas }) {
   const { t } = useTranslation()
+  const isLed = failover !== null
+  const hasMaster = failover?.master_id != null
   const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
   const columns = useMemo(
     () => [
       column("id", t("replicas.id"), { isName: true, width: 56 }, ({ broker_id: id }) => id),
       column("role", t("broker.role"), {}, ({ role }) => <Role role={role} />),
       column("state", t("broker.state"), {}, (replica) => <State replica={replica} />),
+      ...(isLed ? [column("set", t("replicas.set"), { minWidth: 420 }, (replica) => <InSet replica={replica} />)] : []),
       column("address", t("broker.address"), { isSecondary: true, minWidth: 620 }, ({ address }) => <span className="mono">{address}</span>),
       column("end", t("replicas.end"), { align: "end", isSecondary: true, minWidth: 760 }, ({ log_end: end, reason }) => <Num value={end} write={count} reason={reason} />),
       column("behind", t("replicas.behind"), { align: "end", isStrong: true }, (replica) => <Behind replica={replica} />),
@@ -30,8 +34,9 @@ export function ReplicasTable({ replicas }: { replicas: readonly Replica[] }) {
       ),
       column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />),
       column("started", t("replicas.started"), { align: "end", isSecondary: true, minWidth: 980 }, ({ started_at: at }) => <Ago at={at} />),
+      ...(isLed ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} hasMaster={hasMaster} />)] : []),
     ],
-    [t, scale],
+    [t, scale, isLed, hasMaster, cluster, broker],
   )
   return <DataTable natural label={t("replicas.title")} columns={columns} rows={[...replicas]} rowId={({ broker_id: id }) => String(id)} />
 }
@@ -41,6 +46,22 @@ function Role({ role }: { role: Replica["role"] }) {
   return (
     <Badge tone="quiet" icon={role === "master" ? IconCrown : IconCopy}>
       {t(`replicas.roles.${role}`)}
+    </Badge>
+  )
+}
+
+function InSet({ replica: { failover } }: { replica: Replica }) {
+  const { t } = useTranslation()
+  if (!failover) return <NotApplicable />
+  if (!failover.clean)
+    return (
+      <Badge tone="crit" icon={IconAlertTriangle}>
+        {t("replicas.unclean")}
+      </Badge>
+    )
+  return (
+    <Badge tone={failover.in_sync ? "quiet" : "warn"} icon={failover.in_sync ? IconCircleCheck : IconRefresh}>
+      {t(failover.in_sync ? "replicas.inSet" : "replicas.outOfSet")}
     </Badge>
   )
 }

@@ -1,0 +1,83 @@
+import { useTranslation } from "react-i18next"
+import { ConfirmDanger } from "@/components/forms/confirm-danger"
+import { Callout } from "@/components/layout/panel"
+import { Failed } from "@/components/states/failed"
+import { toastDone, toastFailed } from "@/components/toast/toast"
+import type { ReplicaChange } from "@/lib/api-types"
+import { bytes } from "@/lib/format"
+import { useChangeReplica } from "../api/change-replica"
+import { usePreviewReplica } from "../api/preview-replica"
+import type { ReplicaTarget } from "../replica-target"
+import classes from "./replicas.module.css"
+
+/** Says what the controller would do, before and after beside each other; only what loses messages asks for the name. */
+export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onClose: () => void }) {
+  const { t } = useTranslation()
+  const preview = usePreviewReplica(target)
+  const change = useChangeReplica(target)
+  const words = { replica: target.replica, broker: target.broker }
+  const plan = preview.data
+  const confirm = () =>
+    change.mutate(undefined, {
+      onSuccess: () => {
+        toastDone(t(`replicas.actions.${target.action}.done`, words))
+        onClose()
+      },
+      onError: (error) => toastFailed(t(`replicas.actions.${target.action}.failed`, words), error),
+    })
+  return (
+    <ConfirmDanger
+      isOpen
+      onClose={onClose}
+      title={t(`replicas.actions.${target.action}.title`, words)}
+      {...(target.action === "accept-loss" && { name: target.broker })}
+      action={t(`replicas.actions.${target.action}.do`, words)}
+      isBusy={change.isPending || preview.isLoading}
+      isBlocked={plan === undefined}
+      onConfirm={confirm}
+    >
+      <p>{t(`replicas.actions.${target.action}.words`, words)}</p>
+      {preview.error && <Failed what={t("replicas.noPreview")} error={preview.error} retry={() => void preview.refetch()} />}
+      {plan && <Plan plan={plan} />}
+    </ConfirmDanger>
+  )
+}
+
+function Plan({ plan: { before, after, lacking_bytes: lacking, refuses_sends: refuses, warnings } }: { plan: ReplicaChange }) {
+  const { t } = useTranslation()
+  const rows: [string, string, string][] = [
+    [t("replicas.master"), idOf(before?.master_id), idOf(after.master_id)],
+    [t("replicas.epoch"), before ? String(before.epoch) : "—", String(after.epoch)],
+    [t("replicas.set"), before?.in_sync.join(", ") ?? "—", after.in_sync.join(", ")],
+    [t("replicas.title"), before?.replicas.join(", ") ?? "—", after.replicas.join(", ")],
+  ]
+  return (
+    <>
+      <table className={classes.plan}>
+        <thead>
+          <tr>
+            <th />
+            <th>{t("replicas.now")}</th>
+            <th>{t("replicas.after")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, now, then]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{now}</td>
+              <td data-other={now !== then || undefined}>{then}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {lacking !== null && <p>{t("replicas.lacks", { bytes: bytes(lacking) })}</p>}
+      {refuses && <Callout tone="crit">{t("replicas.refuses", { count: after.min_in_sync })}</Callout>}
+      {warnings.map((warning) => (
+        <Callout key={warning}>{warning}</Callout>
+      ))}
+    </>
+  )
+}
+
+const idOf = (id: number | null | undefined) => (id == null ? "—" : String(id))

@@ -1,0 +1,46 @@
+import { ActionIcon, Menu } from "@mantine/core"
+import { IconDots } from "@tabler/icons-react"
+import { useState } from "react"
+import { useTranslation } from "react-i18next"
+import { NeedsRight } from "@/components/forms/lock"
+import { useMay } from "@/hooks/use-rights"
+import type { Replica } from "@/lib/api-types"
+import type { ReplicaAction } from "../replica-target"
+import { ChangeReplica } from "./change-replica"
+
+interface ReplicaMenuProps {
+  cluster: string
+  broker: string
+  replica: Replica
+  hasMaster: boolean
+}
+
+/** What may be done with one replica: hand over to it, forget it, or go on from it with a loss. */
+export function ReplicaMenu({ cluster, broker, replica, hasMaster }: ReplicaMenuProps) {
+  const { t } = useTranslation()
+  const [action, setAction] = useState<ReplicaAction | null>(null)
+  const id = replica.broker_id
+  const mayChange = useMay("admin")
+  if (replica.role === "master") return null
+  const button = (
+    <ActionIcon variant="subtle" aria-label={t("replicas.actionsOf", { replica: id })}>
+      <IconDots size={16} stroke={1.6} />
+    </ActionIcon>
+  )
+  if (!mayChange) return <NeedsRight right="admin">{button}</NeedsRight>
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>{button}</Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item disabled={!replica.failover?.in_sync} onClick={() => setAction("promote")}>
+            {t("replicas.actions.promote.open")}
+          </Menu.Item>
+          <Menu.Item onClick={() => setAction("remove")}>{t("replicas.actions.remove.open")}</Menu.Item>
+          {!hasMaster && <Menu.Item onClick={() => setAction("accept-loss")}>{t("replicas.actions.accept-loss.open")}</Menu.Item>}
+        </Menu.Dropdown>
+      </Menu>
+      {action && <ChangeReplica target={{ cluster, broker, replica: id, action }} onClose={() => setAction(null)} />}
+    </>
+  )
+}
