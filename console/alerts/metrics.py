@@ -56,8 +56,12 @@ def dead_letters(topics: Mapping[str, TopicState]) -> Values:
 
 
 def disks_used(overview: OverviewState) -> Values:
-    """Return how full the disk of each broker is, from 0 to 1."""
-    return {broker.name: broker.disk_used_ratio for broker in overview.brokers}
+    """Return how full the disk of each broker is, from 0 to 1: the fullest of master and slaves that is known."""
+    used: dict[str, float | None] = {}
+    for broker in overview.brokers:
+        known = [each for each in (used.get(broker.name), broker.disk_used_ratio) if each is not None]
+        used[broker.name] = max(known, default=None)
+    return used
 
 
 def silent_brokers(overview: OverviewState) -> Values:
