@@ -90,7 +90,7 @@ async def families(store: redis.asyncio.Redis, connections: Connections) -> list
     topics = await _published(store, live.topics("*"), TopicList)
     asked = await asyncio.gather(*(_asked(connections, cluster, each) for cluster, each in overviews.items()))
     answers = [answer for answers in asked for answer in answers]
-    return [_up(overviews), *_of_brokers(answers), *_of_topics(topics), await _jobs()]
+    return [_up(overviews), *_of_slaves(overviews), *_of_brokers(answers), *_of_topics(topics), await _jobs()]
 
 
 async def _published(store: redis.asyncio.Redis, pattern: str, shape: type[live.S]) -> dict[str, live.S]:
@@ -127,6 +127,19 @@ def _up(overviews: Mapping[str, OverviewState]) -> Metric:
             if each.broker_id == 0:
                 up.add_metric([cluster, each.name], float(each.reachable))
     return up
+
+
+def _of_slaves(overviews: Mapping[str, OverviewState]) -> Iterator[Metric]:
+    """Yield what each slave lacks of its master's log, as the sampler saw it last."""
+    labels = [*_BROKER, "replica"]
+    lacking = GaugeMetricFamily("gantry_replica_lag_bytes", "What a slave lacks of its master's log.", labels=labels)
+    late = GaugeMetricFamily("gantry_replica_lag_ms", "Between the last messages of master and slave.", labels=labels)
+    for cluster, overview in overviews.items():
+        for each in overview.brokers:
+            for family, value in ((lacking, each.behind_bytes), (late, each.behind_ms)):
+                if value is not None:
+                    family.add_metric([cluster, each.name, str(each.broker_id)], value)
+    yield from (lacking, late)
 
 
 def _of_brokers(answers: Iterable[_Asked]) -> Iterator[Metric]:

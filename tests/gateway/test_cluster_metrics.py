@@ -72,12 +72,15 @@ async def test_a_running_broker_tells_its_figures(shared_broker: RunningBroker, 
         [broker] = await (await connections.admin(CLUSTER)).clusters.brokers()
         up = BrokerState(name=broker.name, address=broker.addr, broker_id=0, reachable=True, reason=None)
         down = BrokerState(name="gone", address="127.0.0.1:1", broker_id=0, reachable=False, reason="refused")
+        slave = BrokerState(
+            name=broker.name, address="127.0.0.1:2", broker_id=1, reachable=True, reason=None, behind_bytes=70
+        )
         topics = [
             TopicState(name="%DLQ%billing", messages=3),
             TopicState(name="orders", messages=9),
             TopicState(name="new"),
         ]
-        await publish(store, f"overview:{CLUSTER}", overview(up, down))
+        await publish(store, f"overview:{CLUSTER}", overview(up, down, slave))
         await publish(store, f"topics:{CLUSTER}", {"at": AT, "items": msgspec.to_builtins(topics)})
         families = await cluster_metrics.families(store, connections)
         await store.delete(f"gantry:live:overview:{CLUSTER}", f"gantry:live:topics:{CLUSTER}")
@@ -90,6 +93,8 @@ async def test_a_running_broker_tells_its_figures(shared_broker: RunningBroker, 
     }
     assert found["gantry_broker_up", CLUSTER, broker.name] == 1
     assert found["gantry_broker_up", CLUSTER, "gone"] == 0
+    assert found["gantry_replica_lag_bytes", CLUSTER, broker.name, "1"] == 70
+    assert not [key for key in found if key[0] == "gantry_replica_lag_ms"]
     assert found["gantry_broker_stored_messages_total", CLUSTER, broker.name] >= 40
     assert not [key for key in found if "gone" in key and key[0] != "gantry_broker_up"]
     put = [found["gantry_broker_put_latency_seconds", CLUSTER, broker.name, each] for each in ("0.5", "0.99", "0.999")]
