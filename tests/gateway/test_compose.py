@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import pytest
 import yaml
 
+from broker_core.broker import BrokerConfig
+from broker_core.broker.settings import Settings
+from broker_core.controller.config import ControllerConfig
+from broker_core.store import StoreConfig
 from gateway.up.config import UpConfig
 from gateway.up.processes import plan
-from tests.support.compose import FILE, ROOT, NotSet, services
+from tests.support.compose import FILE, ROOT, NotSet, Service, services
 
 VARIABLES: Final = {"GANTRY_ADMIN_PASSWORD": "correct horse battery", "POSTGRES_PASSWORD": "staple"}
 _SETTING: Final = re.compile(r"\bGANTRY_[A-Z_]+\b")
@@ -58,7 +63,7 @@ def test_every_setting_is_one_that_the_code_reads() -> None:
             assert service.environment.keys() <= read, service.name
 
 
-@pytest.mark.parametrize("name", ["broker", "gateway"])
+@pytest.mark.parametrize("name", ["broker", "gateway", "namesrv-1", "replica-1"])
 def test_a_service_takes_its_options(name: str) -> None:
     words = services(VARIABLES)[name].command
     module = words[words.index("-m") + 1]
@@ -86,6 +91,55 @@ def test_the_ports_and_names_that_services_reach_each_other_by_are_theirs() -> N
     assert compose["postgres"].environment["POSTGRES_PASSWORD"] == "staple"
     for service in compose.values():
         assert service.depends_on <= compose.keys()
+
+
+REPLICAS: Final = {
+    "GANTRY_REPLICAS": "3",
+    "GANTRY_NAME_SERVERS": "namesrv-1:9876,namesrv-2:9876,namesrv-3:9876",
+}
+
+
+def settings_of(service: Service) -> dict[str, str]:
+    """Return what a service is told by ``--setting``."""
+    words = service.command
+    told = [after for word, after in pairwise(words) if word == "--setting"]
+    return {name: value for name, _, value in (each.partition("=") for each in told)}
+
+
+def test_the_profile_has_three_replicas_that_find_their_controllers_and_these_etcd(tmp_path: Path) -> None:
+    compose = services(VARIABLES | REPLICAS)
+    profile = {name for name, each in compose.items() if each.profiles == ("replicas",)}
+    assert profile == {f"{kind}-{number}" for kind in ("etcd", "namesrv", "replica") for number in (1, 2, 3)}
+    assert not any(compose[name].profiles for name in compose.keys() - profile)
+    servers = REPLICAS["GANTRY_NAME_SERVERS"]
+    assert all(f"{name}={value}" in FILE.read_text("utf-8") for name, value in REPLICAS.items())
+    assert compose["gateway"].environment["GANTRY_NAME_SERVERS"] == servers
+    for number in (1, 2, 3):
+        names = f"namesrv-{number}", f"replica-{number}"
+        controller = ControllerConfig.of(settings_of(compose[names[0]]))
+        assert controller is not None
+        assert (controller.cluster, str(controller.folder)) == ("local", f"/data/{names[0]}/controller")
+        assert controller.etcd is not None
+        assert [f"http://etcd-{each}:2379" for each in (1, 2, 3)] == list(controller.etcd.endpoints)
+        told = settings_of(compose[names[1]])
+        replica = Settings.of(BrokerConfig(StoreConfig(tmp_path), settings=told)).config.failover
+        assert (replica.is_on, replica.min_in_sync) == (True, 2)
+        assert ",".join(replica.controllers) == servers
+        words = compose[names[1]].command
+        assert words[words.index("--namesrv") + 1].replace(";", ",") == servers
+        assert words[words.index("--advertise") + 1] == names[1]
+        assert words[words.index("--store") + 1] == f"/data/{names[1]}"
+
+
+def test_members_of_etcd_know_each_other() -> None:
+    compose = services(VARIABLES)
+    for number in (1, 2, 3):
+        _, *words = compose[f"etcd-{number}"].command
+        told = dict(zip(words[::2], words[1::2], strict=True))
+        assert told["--initial-cluster"] == ",".join(f"etcd-{each}=http://etcd-{each}:2380" for each in (1, 2, 3))
+        assert f"{told['--name']}={told['--initial-advertise-peer-urls']}" in told["--initial-cluster"].split(",")
+        assert told["--advertise-client-urls"] == f"http://etcd-{number}:2379"
+        assert told["--data-dir"] == f"/etcd/{number}", "they share a volume"
 
 
 def test_volumes_are_declared_and_the_data_folder_is_the_image_s() -> None:

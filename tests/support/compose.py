@@ -31,6 +31,8 @@ class Service:
     ports: tuple[str, ...]
     volumes: tuple[str, ...]
     depends_on: frozenset[str]
+    profiles: tuple[str, ...]
+    """Where it is started only if one of these is asked for."""
     is_built: bool
     """Whether it runs the image of the Dockerfile."""
 
@@ -70,5 +72,6 @@ def _service(name: str, found: Mapping[str, Any]) -> Service:
         ports=tuple(map(str, found.get("ports", ()))),
         volumes=tuple(map(str, found.get("volumes", ()))),
         depends_on=frozenset(found.get("depends_on", ())),
+        profiles=tuple(found.get("profiles", ())),
         is_built="build" in found,
     )
