@@ -7,6 +7,7 @@ the offset in the schedule queue.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Final, Protocol
 
@@ -71,6 +72,8 @@ class Intake:
         self.refusal: str | None = None
         # Where controllers decide who is master: what says whether a message may be stored, and is told of each.
         self.replica: Admission | None = None
+        # Told of each message whose sender waits for a slave, which is to get it with no round of arrivals before.
+        self.on_stored: Callable[[], None] | None = None
 
     def put(self, incoming: Incoming) -> AppendedRecord:
         """Store a message; raises DiskFull, NotTaken, Unconfirmed and what the store raises."""
@@ -121,6 +124,8 @@ class Intake:
         self._arrivals.expect()
         if self.replica is not None:
             self.replica.appended()
+        elif self.on_stored is not None:
+            self.on_stored()
 
     def put_sends(self, plan: SendPlan, frames: list[Frame], at: int, until: int, now: int) -> StoredSends:
         """Store the messages of the first frames from `at` on, as many as fit the plan; raises nothing."""

@@ -319,6 +319,8 @@ class _Start:
             return ()
         self._opened.push_async_callback(listener.close)
         components.arrivals.watch(listener.wake)
+        if self._config.replication.role is BrokerRole.SYNC_MASTER:
+            components.intake.on_stored = listener.wake
         self._wake_slaves = listener.wake
         return (Step("slaves", SLOT_MS, listener.step),)
 

@@ -136,11 +136,11 @@ class Failover:
         if self._is_append_told:
             self._is_append_told = False
             asyncio.get_running_loop().call_soon(self._tell_appended)
+            self.slaves.wake()
 
     def _tell_appended(self) -> None:
         self._is_append_told = True
         self._do(self.replica.appended())
-        self.slaves.wake()
 
     def flushed(self) -> None:
         """Note that a flush has ended."""

@@ -125,6 +125,19 @@ def test_a_record_of_the_broker_itself_is_stored_on_a_full_disk_and_told(scene: 
     assert (replica.told, len(scene.called), scene.stats.put.total) == (1, 1, 0)
 
 
+def test_whom_senders_wait_for_is_told_of_each_message_before_any_round(scene: Scene) -> None:
+    intake = scene.intake()
+    ends = list[int]()
+    intake.on_stored = lambda: ends.append(scene.store.appended_log_offset)
+
+    put(intake)
+    first = scene.store.appended_log_offset
+    put_batch(intake, count=2)
+
+    assert ends == [first, scene.store.appended_log_offset]
+    assert len(scene.called) == 1
+
+
 def test_store_times_of_a_replica_do_not_fall(scene: Scene) -> None:
     intake = scene.intake()
     put(intake)
