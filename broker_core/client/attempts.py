@@ -13,6 +13,7 @@ from broker_core.client.config import ProducerConfig
 from broker_core.client.errors import (
     BrokerBusy,
     BrokerRefused,
+    BrokerUnavailable,
     ClientClosed,
     ClientError,
     MessageRefused,
@@ -29,13 +30,16 @@ from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
 
 _SAME_BROKER_DELAY_S: Final = 0.2
+_SOON_MS: Final = 100
+"""A successor is not found in less."""
+_MASTER_AWAY: Final = (BrokerUnavailable, NoRoute, Unreachable, SendUncertain)
 
 
 class Terms(NamedTuple):
     """What the caller of a send asks of its attempts."""
 
     queue: MessageQueue | None
-    """The only queue to send to, in one attempt; None lets every attempt choose."""
+    """The only queue to send to; None lets every attempt choose."""
     timeout_ms: int
     """For all attempts together."""
     is_repeatable: bool
@@ -58,7 +62,28 @@ class Attempts:
             raise MessageRefused(f"a message of topic {packed.topic!r} cannot be sent to a queue of {queue.topic!r}")
         if self._sending.find_picker(packed.topic) is None:
             await self._find_route(packed.topic, terms, deadline)
-        return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
+        tried = _Tried(self._config.retried_codes, terms.is_repeatable)
+        while True:
+            try:
+                return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
+            except _MASTER_AWAY as error:
+                if not self._has_successor(queue.broker_name, deadline):
+                    return tried.end_with(error)
+                tried.failed(error)
+            await self._find_master(queue.broker_name, deadline)
+
+    def _has_successor(self, broker_name: str, deadline: float) -> bool:
+        """Return whether another master of a broker may be found in time."""
+        is_in_time = _left_ms(deadline) > _SOON_MS
+        return is_in_time and self._config.retries > 0 and self._sending.session.masters.may_move(broker_name)
+
+    async def _find_master(self, broker_name: str, deadline: float) -> None:
+        """Ask for the route once more, until the deadline at most."""
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                await self._sending.session.masters.renew(broker_name)
+        except TimeoutError:
+            pass  # the caller sees that its time is over
 
     async def _with_retries(self, packed: Packed, terms: Terms, deadline: float) -> SendResult:
         """Make 1 + retries attempts; raise the error of the last one."""
@@ -72,6 +97,9 @@ class Attempts:
                     await self._find_route(packed.topic, terms, deadline)
                 queue = self._sending.pick(packed.topic, last_broker=tried.broker_name)
             except ClientError as error:
+                if (name := self._without_master(packed.topic, deadline)) is not None:
+                    await self._find_master(name, deadline)
+                    continue
                 # The route is gone or was not found in time: the outcome of the last attempt is more informative.
                 return tried.end(error)
             if queue.broker_name == tried.broker_name and tried.may_recover:
@@ -86,6 +114,9 @@ class Attempts:
                 result = await self._sending.attempt(packed, queue, timeout_ms=left_ms, connect_ms=connect_ms)
             except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain, ClientClosed) as error:
                 tried.failed(error)
+                if isinstance(error, _MASTER_AWAY) and self._has_successor(queue.broker_name, deadline):
+                    await self._find_master(queue.broker_name, deadline)
+                    continue
             else:
                 if result.status is SendStatus.SEND_OK or not self._config.retry_when_not_stored_ok:
                     return result
@@ -94,6 +125,12 @@ class Attempts:
             pauses = pauses or self._pauses(deadline)
             pause_s = next(pauses, None)
         return tried.end(TimedOut(f"topic {packed.topic}", terms.timeout_ms, was_sent=False))
+
+    def _without_master(self, topic: str, deadline: float) -> str | None:
+        """Return the name of a broker of the topic that is about to get a master."""
+        route = self._sending.session.routes.find(topic)
+        name = None if route is None else route.without_master
+        return name if name is not None and self._has_successor(name, deadline) else None
 
     async def _find_route(self, topic: str, terms: Terms, deadline: float) -> None:
         """Ask for the route of a topic; raise TimedOut when the deadline passes before the answer."""
@@ -147,6 +184,10 @@ class _Tried:
     def may_recover(self) -> bool:
         """Whether the broker that failed last may only be restarting or busy, so that a pause helps."""
         return isinstance(self.failure, (Unreachable, SendUncertain, BrokerBusy))
+
+    def end_with(self, error: ClientError) -> NoReturn:
+        """Raise the error of the last attempt, unless an earlier one is uncertain."""
+        self._raise(error)
 
     def end(self, error: ClientError) -> SendResult:
         """Return the last stored result, even if less safe than requested; else raise the last failure, or `error`."""

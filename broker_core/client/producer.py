@@ -73,7 +73,7 @@ class Producer:
         is_repeatable: bool = True,
         born_at: int | None = None,
     ) -> SendResult:
-        """Send one message: with `queue` to that queue in one attempt, otherwise with retries on other brokers.
+        """Send one message: with `queue` to that queue alone, otherwise with retries on other brokers.
 
         `timeout_ms` is for all attempts together. Raises TopicNotFound, TopicReadOnly, NoRoute, MessageTooLarge,
         MessageRefused, BrokerRefused, Unreachable, or SendUncertain if the message may have been stored. The attempts

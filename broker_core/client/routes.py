@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from broker_core.client.tasks import Tasks
@@ -43,6 +43,20 @@ class Route:
     def masters(self) -> dict[str, str]:
         """Broker name → address of its master; brokers without one are left out."""
         return {name: addrs[MASTER_ID] for name, addrs in self.brokers.items() if MASTER_ID in addrs}
+
+    @property
+    def without_master(self) -> str | None:
+        """The name of a broker that would be sent to if it had a master at the moment; None if there is none."""
+        for queue in self.data.queue_datas:
+            addrs = self.brokers.get(queue.broker_name)
+            if queue.perm & PERM_WRITE and addrs is not None and MASTER_ID not in addrs:
+                return queue.broker_name
+        return None
+
+    def with_broker(self, broker: BrokerData) -> Route:
+        """Return this route with newer addresses of one of its brokers."""
+        brokers = [broker if each.broker_name == broker.broker_name else each for each in self.data.broker_datas]
+        return Route.of(self.topic, replace(self.data, broker_datas=brokers))
 
 
 def _ordered_queues(topic: str, conf: str | None) -> tuple[MessageQueue, ...]:
@@ -93,6 +107,10 @@ class Routes:
     on_new_brokers: Callable[[], None] = lambda: None
     on_route: Callable[[Route], None] = lambda _: None
     """Called with every route that a name server tells, also one that is known."""
+    on_moved: Callable[[str], None] = lambda _: None
+    """Called with the address of a master that has a successor, and is not known any more itself."""
+    replicated: set[str] = field(default_factory=set)
+    """The names that were seen with more than one broker."""
     _known: dict[str, _Known] = field(default_factory=dict)
     _asking: dict[str, asyncio.Task[Route]] = field(default_factory=dict)
     _brokers: dict[str, dict[int, str]] = field(default_factory=dict)
@@ -133,13 +151,11 @@ class Routes:
 
     def install(self, topic: str, data: TopicRouteData) -> Route:
         """Set the route of `topic` to `data`."""
-        known = self._known.get(topic)
         are_new = sum(self.learn(broker) for broker in data.broker_datas) > 0
-        if known is not None and known.route.data == data:
-            self.on_route(known.route)
-            return known.route
-        route = Route.of(topic, data)
-        self._known[topic] = _Known(route)
+        known = self._known.get(topic)
+        if known is None or known.route.data != data:
+            known = self._known[topic] = _Known(Route.of(topic, data))
+        route = known.route
         self.on_route(route)
         if are_new:
             self.on_new_brokers()
@@ -149,10 +165,29 @@ class Routes:
         """Record a broker's addresses; return whether they changed."""
         self.note_names(broker)
         addrs = dict(broker.broker_addrs)
-        if self._brokers.get(broker.broker_name) == addrs:
+        name = broker.broker_name
+        before = self._brokers.get(name)
+        if before == addrs:
             return False
-        self._brokers[broker.broker_name] = addrs
+        self._brokers[name] = addrs
+        if len(addrs) > 1:
+            self.replicated.add(name)
+        if before is not None:
+            self._spread(broker)
+            former = before.get(MASTER_ID)
+            if former is not None and MASTER_ID in addrs and former not in addrs.values():
+                self.on_moved(former)
         return True
+
+    def _spread(self, broker: BrokerData) -> None:
+        """Tell the routes of other topics of a broker's new addresses."""
+        for known in self._known.values():
+            if broker.broker_name in known.route.brokers:
+                known.route = known.route.with_broker(broker)
+
+    def topic_at(self, broker_name: str) -> str | None:
+        """Return a topic whose route names a broker."""
+        return next((topic for topic, known in self._known.items() if broker_name in known.route.brokers), None)
 
     def note_names(self, broker: BrokerData) -> None:
         """Record who is at a broker's addresses, for the texts of errors: nothing is sent there because of it."""

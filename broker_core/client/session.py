@@ -11,7 +11,8 @@ from broker_core.client.absent_brokers import AbsentBrokers
 from broker_core.client.answers import ask_all
 from broker_core.client.broker_calls import BrokerCalls
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import ClientClosed, ClientError, TimedOut, Unreachable, refusal
+from broker_core.client.errors import ClientClosed, ClientError, NoRoute, TimedOut, Unreachable, refusal
+from broker_core.client.masters import Masters
 from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
 from broker_core.client.routes import MASTER_ID, Routes
@@ -32,8 +33,13 @@ from broker_core.remoting.errors import Overloaded, RemotingError, RemotingTimeo
 
 _LATE_IN_A_ROW: Final = 3
 _LEAVE_TIMEOUT_MS: Final = 1_000
+_SILENT_MS: Final = 1_000
+"""After so long without a byte a master that owes answers may have a successor."""
 
 _log = get_logger(__name__)
+
+
+_RENEWAL_S: Final = 0.1
 
 
 class Session:
@@ -53,6 +59,8 @@ class Session:
         self._remoting = RemotingClient(on_request=dispatch, tls=config.tls, accept=self._examine)
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
+        self.routes.on_moved = self._leave_former
+        self.masters = Masters(self.routes, self.tasks)
         self.absent = AbsentBrokers(self.routes, self.tasks, self._list_brokers)
         self._running = False
         self._why_not = "the session is not started"
@@ -69,6 +77,7 @@ class Session:
         self._running = True
         self.tasks.every("refresh routes", self.config.route_refresh_ms, self.routes.refresh_all)
         self.tasks.every("heartbeat", self.config.heartbeat_ms, self.heartbeat)
+        self.tasks.every("silent masters", _SILENT_MS, self._look_for_masters)
         return self
 
     async def close(self) -> None:
@@ -116,13 +125,41 @@ class Session:
             answer = await connection.invoke(self._request(header, body, code), left_ms)
         except RemotingTimeout as error:
             self._note_late(addr)
+            self.masters.note_away(addr)
             raise self.named(TimedOut(addr, timeout), addr) from error
         except RemotingError as error:
+            self.masters.note_away(addr)
             lost = Unreachable(addr, str(error), was_sent=not isinstance(error, Overloaded))
             raise self.named(lost, addr) from error
         if self._late:
             self._late.pop(addr, None)
+        if answer.code == ResponseCode.SERVICE_NOT_AVAILABLE:
+            self.masters.note_away(addr)
         return answer
+
+    async def ask_master(
+        self, broker_name: str, topic: str, header: object, body: bytes = b"", *, is_repeatable: bool = True
+    ) -> tuple[str, Command]:
+        """Ask the master of a broker, and its successor if that one fails; return who answered, and its answer.
+
+        All together may take `timeout_ms` of the session. What may have been done is asked again only if it is
+        repeatable. Raises NoRoute if there is no master, Unreachable or TimedOut.
+        """
+        deadline = time.monotonic() + self.config.timeout_ms / 1000
+        while True:
+            is_last = not self.masters.may_move(broker_name) or time.monotonic() + _RENEWAL_S >= deadline
+            try:
+                addr = await self.master_of(broker_name)
+                if addr is None:
+                    raise NoRoute(topic, f"no master of broker {broker_name!r} is known")
+                left_ms = max(1, int((deadline - time.monotonic()) * 1000))
+                answer = await self.invoke(addr, header, body, timeout_ms=left_ms)
+                if is_last or answer.code != ResponseCode.SERVICE_NOT_AVAILABLE:
+                    return addr, answer
+            except (Unreachable, NoRoute) as error:
+                if is_last or (isinstance(error, Unreachable) and error.was_sent and not is_repeatable):
+                    raise
+            await self.masters.renew(broker_name)
 
     async def call(
         self,
@@ -216,6 +253,7 @@ class Session:
         try:
             return await self._remoting.connection(self._reached_at(addr), timeout_ms)
         except RemotingError as error:
+            self.masters.note_away(addr)
             raise self.named(Unreachable(addr, str(error)), addr) from error
         except ClientError as error:
             self.named(error, addr)
@@ -235,6 +273,24 @@ class Session:
         if self._late[addr] >= _LATE_IN_A_ROW and connection is not None:
             del self._late[addr]
             connection.close(f"{_LATE_IN_A_ROW} calls in a row were not answered")
+
+    async def _look_for_masters(self) -> None:
+        """Ask for the routes of brokers whose master is away, or owes answers and is silent."""
+        for name in tuple(self.routes.replicated):
+            if self._may_be_lost(self.routes.master(name)):
+                await self.masters.renew(name)
+
+    def _may_be_lost(self, master: str | None) -> bool:
+        if master is None:
+            return True
+        connection = self._remoting.find_connection(self._reached_at(master))
+        return connection is not None and connection.pending_calls > 0 and connection.silent_ms >= _SILENT_MS
+
+    def _leave_former(self, addr: str) -> None:
+        """Close the connection to a former master: one that hangs would never answer what it still owes."""
+        connection = self._remoting.find_connection(self._reached_at(addr))
+        if connection is not None:
+            connection.close("another broker is the master")
 
     def greet(self) -> None:
         """Send a heartbeat soon: new groups and new brokers should not wait for the timer."""

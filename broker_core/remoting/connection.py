@@ -189,6 +189,11 @@ class Connection(asyncio.Protocol):
         """Requests of this side that wait for their responses."""
         return len(self._calls)
 
+    @property
+    def silent_ms(self) -> int:
+        """For how long nothing was received."""
+        return int((self._loop.time() - self._last_read) * 1000)
+
     def on_close(self, callback: ConnectionCallback) -> None:
         """Call `callback` once when the connection is closed, at once if it already is."""
         if self._closed.done():

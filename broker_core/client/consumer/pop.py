@@ -13,7 +13,16 @@ from broker_core.client.consumer.late_brokers import LateBrokers
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeasePortion, LeaseReceipt
 from broker_core.client.consumer.settling import LeaseSettler
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
-from broker_core.client.errors import MalformedAnswer, NoRoute, TimedOut, TopicPaused, Unreachable, refusal
+from broker_core.client.errors import (
+    BrokerUnavailable,
+    ClientError,
+    MalformedAnswer,
+    NoRoute,
+    TimedOut,
+    TopicPaused,
+    Unreachable,
+    refusal,
+)
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -124,22 +133,44 @@ class LeaseConsumer(LeaseSettler):
         data = subscription(topic, tag_expression, kind=expression_type)
         wanted = _Wanted(topic, min(max(max_messages, 1), MAX_MESSAGES), lease_ms, data, attempt_id, is_ordered)
         while True:
-            brokers = await self._brokers(topic)
-            missing: Missing = dict.fromkeys(self._session.absent.of(topic))
-            left_ms = max(0, wait_ms - _since(started))
-            asked_at = time.monotonic()
-            if len(brokers) == 1:
-                longest_ms = _MANY_BROKERS_WAIT_MS if missing else _ONE_BROKER_WAIT_MS
-                messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, longest_ms))
-            else:
-                # Other receives go on with the turn while this one waits for answers.
-                turn = self._turn = self._turn + 1
-                messages = await self._sweep(brokers, wanted, turn, missing)
-                messages = messages or await self._wait_at_one(brokers, wanted, turn, left_ms, missing)
-            if messages or wait_ms <= _since(started):
-                return Received(messages, _since(started), {} if messages else missing)
-            if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
-                await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
+            try:
+                received = await self._receive_once(wanted, started, wait_ms)
+            except (Unreachable, BrokerUnavailable, NoRoute) as error:
+                if not await self._await_master(topic, error, wait_ms - _since(started)):
+                    raise
+                continue
+            if received is not None:
+                return received
+
+    async def _await_master(self, topic: str, error: ClientError, left_ms: int) -> bool:
+        """Return whether to try again, after asking for the route: the broker that failed may have a successor."""
+        route = self._session.routes.find(topic)
+        name = error.broker_name or (None if route is None else route.without_master)
+        if name is None or left_ms <= _IDLE_PAUSE_MS or not self._session.masters.may_move(name):
+            return False
+        await self._session.masters.renew(name)
+        return True
+
+    async def _receive_once(self, wanted: _Wanted, started: float, wait_ms: int) -> Received | None:
+        """Ask once; return None if nothing came and there is time to ask again."""
+        topic = wanted.topic
+        brokers = await self._brokers(topic)
+        missing: Missing = dict.fromkeys(self._session.absent.of(topic))
+        left_ms = max(0, wait_ms - _since(started))
+        asked_at = time.monotonic()
+        if len(brokers) == 1:
+            longest_ms = _MANY_BROKERS_WAIT_MS if missing else _ONE_BROKER_WAIT_MS
+            messages = await self._pop(*brokers[0], wanted, wanted.max_messages, min(left_ms, longest_ms))
+        else:
+            # Other receives go on with the turn while this one waits for answers.
+            turn = self._turn = self._turn + 1
+            messages = await self._sweep(brokers, wanted, turn, missing)
+            messages = messages or await self._wait_at_one(brokers, wanted, turn, left_ms, missing)
+        if messages or wait_ms <= _since(started):
+            return Received(messages, _since(started), {} if messages else missing)
+        if _since(asked_at) < _IDLE_PAUSE_MS:  # the brokers are not holding requests at the moment
+            await asyncio.sleep(min(_IDLE_PAUSE_MS, wait_ms - _since(started)) / 1000)
+        return None
 
     async def receive_records(self, topic: str, *, max_messages: int, lease_ms: int) -> LeasedRecords | None:
         """Lease messages of the topic as they are, without waiting, and leave the decoding to the caller (`decoded`).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -23,6 +23,7 @@ from broker_core.protocol.topics import BROWSING_GROUP
 
 # A broker checks waiting pulls only every five seconds (protocol/README.md#pulling).
 _SWEEP_MS: Final = 7_000
+_SLAVE_WAIT_MS: Final = 1_000
 
 
 class PullStatus(StrEnum):
@@ -109,6 +110,10 @@ async def pull(session: Session, wanted: Pull) -> PullResult:
         addr = session.routes.readable(queue.broker_name, wanted.broker_id)
         if addr is None:
             raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+    if addr != session.routes.master(queue.broker_name):
+        # One that hangs must not hold up its reader for long, and a new master may be there at any moment.
+        wait_ms = min(wanted.wait_ms, _SLAVE_WAIT_MS)
+        wanted = replace(wanted, wait_ms=wait_ms, timeout_ms=min(wanted.timeout_ms, wait_ms + _SWEEP_MS))
     answer = await session.invoke(addr, wanted.header(), timeout_ms=wanted.timeout_ms)
     status = _STATUSES.get(answer.code)
     if status is None:

@@ -209,6 +209,8 @@ class PushConsumer(GroupMember):
                 reader.locked_until = now_ms() + LOCK_LIFE_MS
             elif queue in refused:
                 reader.locked_until = 0
+        if len(locked) + len(refused) < len(asked):  # a broker did not answer; another may be its master by now
+            self._renew_at = 0
 
     async def _find_route(self, topic: str) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -11,6 +12,7 @@ from broker_core.client.consumer.buffer import QueueBuffer
 from broker_core.client.consumer.offsets import OffsetStore
 from broker_core.client.consumer.pull import Pull, PullResult, PullStatus, pull
 from broker_core.client.errors import BrokerBusy, SubscriptionRefused
+from broker_core.client.routes import MASTER_ID
 from broker_core.client.session import Session
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -19,6 +21,7 @@ from broker_core.protocol.bodies.heartbeat import SubscriptionData
 from broker_core.protocol.bodies.queues import MessageQueue
 
 _STUCK_MS: Final = 120_000
+_SWITCH_MS: Final = 200
 
 
 class QueueReader:
@@ -55,7 +58,8 @@ class QueueReader:
         self._subscription = subscription
         self._on_arrival = on_arrival
         self._is_lite = is_lite
-        self._broker_id = 0
+        self._broker_id = MASTER_ID
+        self._is_failing = False
         self._log = get_logger(
             __name__, f"group={group} topic={queue.topic} queue={queue.broker_name}/{queue.queue_id}"
         )
@@ -99,13 +103,26 @@ class QueueReader:
             # The broker does not know the group (any more): send a heartbeat.
             self._log.debug("not pulled: %s", error)
             await self._session.heartbeat()
-            return self._config.pull_error_delay_ms
+            return self._pause_ms
         except GantryError as error:
-            self._log.warning("not pulled: %s", error)
-            return self._config.pull_error_delay_ms
+            self._note_failure(error)
+            return self._pause_ms
+        self._is_failing = False
         await self._take(result)
         came_at_once = now_ms() - self.buffer.last_pull < self._config.pull_idle_delay_ms
         return self._config.pull_idle_delay_ms if came_at_once and self.offset == before else 0
+
+    @property
+    def _pause_ms(self) -> int:
+        """How long to wait after a failure; another master may be there at once."""
+        pause_ms = self._config.pull_error_delay_ms
+        return min(pause_ms, _SWITCH_MS) if self._session.masters.may_move(self.queue.broker_name) else pause_ms
+
+    def _note_failure(self, error: GantryError) -> None:
+        """Log the first failure of several; ask the master next, whoever was suggested."""
+        self._broker_id = MASTER_ID
+        self._log.log(logging.DEBUG if self._is_failing else logging.WARNING, "not pulled: %s", error)
+        self._is_failing = True
 
     def _wanted(self) -> Pull:
         committed = self._offsets.find(self.queue)

@@ -8,7 +8,7 @@ from typing import Final
 
 from broker_core.client.consumer.acks import BatchOfAcks, batches_of, batches_of_portions
 from broker_core.client.consumer.leases import LeasePortion, LeaseReceipt
-from broker_core.client.errors import LeaseExpired, MalformedAnswer, NoRoute, NotSupported, refusal
+from broker_core.client.errors import LeaseExpired, MalformedAnswer, NotSupported, refusal
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import coder
@@ -125,11 +125,10 @@ class LeaseSettler:
         places = batch.places
         topic = next(iter(batch.portions)).topic
         try:
-            addr = await self._session.master_of(batch.broker_name)
-            if addr is None:
-                raise NoRoute(topic, f"no master of broker {batch.broker_name!r} is known")
             body = coder.encode(batch.body)
-            answer = await self._session.call(addr, BatchAckMessageRequest(), body, topic=topic)
+            addr, answer = await self._session.ask_master(batch.broker_name, topic, BatchAckMessageRequest(), body)
+            if answer.code != ResponseCode.SUCCESS:
+                raise self._session.named(refusal(answer.code, answer.remark, addr, topic=topic), addr)
         except NotSupported:
             return {}
         except GantryError as error:
@@ -150,10 +149,11 @@ class LeaseSettler:
             return error
 
     async def _settle(self, receipt: LeaseReceipt, header: AckMessageRequest | ChangeInvisibleTimeRequest) -> Command:
-        addr = await self._session.master_of(receipt.broker_name)
-        if addr is None:
-            raise NoRoute(receipt.topic, f"no master of broker {receipt.broker_name!r} is known")
-        answer = await self._session.invoke(addr, header)
+        # A second extension would not fit the receipt that the first one made.
+        is_repeatable = isinstance(header, AckMessageRequest)
+        addr, answer = await self._session.ask_master(
+            receipt.broker_name, receipt.topic, header, is_repeatable=is_repeatable
+        )
         if answer.code in _LEASE_OVER:
             raise LeaseExpired(receipt.topic, receipt.queue_id, receipt.queue_offset, answer.remark or "")
         if answer.code != ResponseCode.SUCCESS:

@@ -1,0 +1,190 @@
+"""A broker name that gets another master: what clients do meanwhile, and where they go on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from broker_core.broker import Broker
+from broker_core.client.config import ClientConfig, PushConfig
+from broker_core.client.consumer.pop import LeaseConsumer
+from broker_core.client.consumer.push import PushConsumer
+from broker_core.client.errors import SendUncertain
+from broker_core.client.producer import Producer, SendStatus
+from broker_core.client.session import Session
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRouteData
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.message import Message, StoredMessage
+from tests.broker_core.client.test_producer import stored
+from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
+from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster
+from tests.support.wait import eventually
+
+SEND = RequestCode.SEND_MESSAGE_V2
+LONG_MS = 30_000
+QUEUE = MessageQueue("T", "b", 0)
+
+
+@asynccontextmanager
+async def session_of(group: ReplicaGroup) -> AsyncIterator[Session]:
+    async with Session(ClientConfig(name_servers=(group.name_server,))) as session:
+        await eventually(lambda: len(in_sync_set(group.brokers[group.masters()[-1]])) == 2)
+        yield session
+
+
+def members(broker: Broker, group: str) -> list[str]:
+    found = broker.components.clients.find_consumers(group)
+    return [] if found is None else list(found.client_ids())
+
+
+async def switch(group: ReplicaGroup) -> None:
+    """Take the master away, and return when there is another."""
+    (first,) = group.masters()
+    await group.stop(first)
+    await group.master()
+
+
+@pytest.mark.parametrize("queue", [None, QUEUE], ids=["any queue", "its queue"])
+async def test_no_send_fails_while_its_time_allows_a_switch(tmp_path: Path, queue: MessageQueue | None) -> None:
+    async with replica_group(tmp_path) as group, session_of(group) as session, Producer(session) as producer:
+        await producer.send(Message("T", b"before"), queue=queue)
+
+        switching = asyncio.create_task(switch(group))
+        results = []
+        while not switching.done():
+            results.append(await producer.send(Message("T", b"during"), timeout_ms=LONG_MS, queue=queue))
+            await asyncio.sleep(0.01)
+        await switching
+
+        assert {each.status for each in results} == {SendStatus.SEND_OK}
+        after = await producer.send(Message("T", b"after"), timeout_ms=LONG_MS, queue=queue)
+        assert after.queue_offset >= len(results)
+
+
+async def test_a_push_consumer_goes_on_at_the_new_master(tmp_path: Path) -> None:
+    seen: list[bytes] = []
+
+    async def handle(message: StoredMessage) -> None:
+        seen.append(message.body)
+
+    async with replica_group(tmp_path) as group, session_of(group) as session, Producer(session) as producer:
+        consumer = PushConsumer(session, "readers", handle, PushConfig(start_from="first"))
+        consumer.subscribe("T")
+        async with consumer:
+            await producer.send(Message("T", b"before"))
+            await eventually(lambda: b"before" in seen)
+
+            await switch(group)
+            await producer.send(Message("T", b"after"), timeout_ms=LONG_MS)
+
+            await eventually(lambda: b"after" in seen)
+            master = await group.master()
+            await eventually(lambda: session.client_id in members(master, "readers"))
+
+
+async def test_a_lease_consumer_waits_over_a_switch(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, session_of(group) as session, Producer(session) as producer:
+        consumer = LeaseConsumer(session, "readers")
+        await consumer.receive("T")
+        receiving = asyncio.create_task(consumer.receive("T", wait_ms=LONG_MS))
+
+        await switch(group)
+        await producer.send(Message("T", b"after"), timeout_ms=LONG_MS)
+
+        (leased,) = (await receiving).messages
+        assert leased.message.body == b"after"
+        assert await consumer.ack(leased.receipt)
+
+
+# Brokers as a test says
+
+
+def is_at(cluster: Cluster, *names: str) -> None:
+    """Have the name server tell one broker name, whose master is the first of these and whose slaves are the others."""
+    addrs = {number: cluster[name].addr for number, name in enumerate(names)}
+    cluster.routes["orders"] = TopicRouteData(
+        broker_datas=[BrokerData("b", "test", addrs)], queue_datas=[QueueData("b", 1, 1, 6)]
+    )
+
+
+@pytest.fixture
+async def cluster() -> AsyncIterator[Cluster]:
+    """Two brokers of one name; the first one is the master."""
+    async with scripted_cluster("one", "two") as cluster:
+        is_at(cluster, "one", "two")
+        cluster["two"].on(SEND, stored())
+        yield cluster
+
+
+@pytest.fixture
+async def session(cluster: Cluster) -> AsyncIterator[Session]:
+    async with Session(ClientConfig(name_servers=(cluster.name_server.addr,))) as session:
+        yield session
+
+
+async def test_a_send_leaves_a_master_that_hangs_once_there_is_another(cluster: Cluster, session: Session) -> None:
+    cluster["one"].on(SEND, say_nothing())
+    sending = asyncio.ensure_future(Producer(session).send(Message("orders", b"x"), timeout_ms=LONG_MS))
+    await eventually(lambda: len(cluster["one"].asked(SEND)) == 1)
+
+    is_at(cluster, "two")
+
+    assert (await sending).status is SendStatus.SEND_OK
+    assert len(cluster["one"].asked(SEND)) == len(cluster["two"].asked(SEND)) == 1
+
+
+async def test_what_may_be_stored_is_not_sent_again_against_the_callers_wish(
+    cluster: Cluster, session: Session
+) -> None:
+    cluster["one"].on(SEND, hang_up())
+    is_at(cluster, "one", "two")
+
+    with pytest.raises(SendUncertain):
+        await Producer(session).send(Message("orders", b"x"), timeout_ms=LONG_MS, is_repeatable=False)
+
+    assert cluster["two"].asked(SEND) == []
+
+
+async def test_a_master_that_says_it_is_none_is_asked_until_the_route_tells_another(
+    cluster: Cluster, session: Session
+) -> None:
+    cluster["one"].on(SEND, refuse(ResponseCode.SERVICE_NOT_AVAILABLE))
+    sending = asyncio.ensure_future(Producer(session).send(Message("orders", b"x"), timeout_ms=LONG_MS))
+    await eventually(lambda: len(cluster["one"].asked(SEND)) >= 4)
+
+    is_at(cluster, "two", "one")
+
+    assert (await sending).status is SendStatus.SEND_OK
+    asked = len(cluster.name_server.asked(RequestCode.GET_ROUTEINFO_BY_TOPIC))
+    assert asked <= len(cluster["one"].asked(SEND)) + 2
+
+
+async def test_a_topic_without_master_is_waited_for(cluster: Cluster, session: Session) -> None:
+    addrs = {1: cluster["one"].addr, 2: cluster["two"].addr}
+    cluster.routes["orders"] = TopicRouteData(
+        broker_datas=[BrokerData("b", "test", addrs)], queue_datas=[QueueData("b", 1, 1, 6)]
+    )
+    sending = asyncio.ensure_future(Producer(session).send(Message("orders", b"x"), timeout_ms=LONG_MS))
+    await eventually(lambda: len(cluster.name_server.asked(RequestCode.GET_ROUTEINFO_BY_TOPIC)) >= 3)
+
+    is_at(cluster, "two", "one")
+
+    assert (await sending).status is SendStatus.SEND_OK
+
+
+async def test_one_answer_tells_the_routes_of_all_topics(cluster: Cluster, session: Session) -> None:
+    cluster.routes["others"] = cluster.routes["orders"]
+    await session.routes.get("orders")
+    await session.routes.get("others")
+
+    is_at(cluster, "two", "one")
+    await session.masters.renew("b")
+
+    route = session.routes.find("others")
+    assert route is not None
+    assert route.masters == {"b": cluster["two"].addr}
