@@ -20,7 +20,7 @@ from broker_core.client.admin.topics import TopicKind
 from broker_core.client.routes import MASTER_ID
 from broker_core.protocol.bodies import TopicConfig
 from broker_core.protocol.topic_attributes import MESSAGE_TYPE, MessageType, message_type_of
-from console.clusters.identities import IdentitiesUnknown
+from console.clusters.identities import IdentitiesUnknown, SeenAt
 from console.clusters.models import Cluster, KnownBroker
 
 P = ParamSpec("P")
@@ -133,20 +133,19 @@ async def aremembered(cluster: str) -> Remembered:
     return await _apart(remembered, cluster)
 
 
-async def store_ids(cluster: str) -> Mapping[str, frozenset[str]]:
-    """Return the identities of the data folders that were seen at each master's address; raise IdentitiesUnknown."""
+async def store_ids(cluster: str) -> SeenAt:
+    """Return the data folders that were seen at each master's address, with their names; raise IdentitiesUnknown."""
     try:
         return await _apart(_store_ids, cluster)
     except DatabaseError as error:
         raise IdentitiesUnknown(cluster) from error
 
 
-def _store_ids(cluster: str) -> dict[str, frozenset[str]]:
-    rows = KnownBroker.objects.filter(cluster__name=cluster).exclude(store_id="").values_list("addresses", "store_id")
-    found: dict[str, frozenset[str]] = {}
-    for addresses, store_id in rows:
-        address = addresses.get(str(MASTER_ID), "")
-        found[address] = found.get(address, frozenset()) | {store_id}
+def _store_ids(cluster: str) -> dict[str, dict[str, str]]:
+    rows = KnownBroker.objects.filter(cluster__name=cluster).exclude(store_id="")
+    found: dict[str, dict[str, str]] = {}
+    for name, addresses, store_id in rows.values_list("name", "addresses", "store_id"):
+        found.setdefault(addresses.get(str(MASTER_ID), ""), {})[store_id] = name
     return found
 
 

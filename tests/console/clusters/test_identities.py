@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,9 @@ from broker_core.client.producer import Producer
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.message import Message
 from console.clusters.connections import ClusterAddress, Connections
-from console.clusters.identities import IdentitiesUnknown
+from console.clusters.identities import IdentitiesUnknown, SeenAt
 from tests.console.lag.figures import Figures
+from tests.support.replica_group import replica_group
 from tests.support.scripted import Cluster, scripted_cluster
 from tests.support.wait import eventually
 
@@ -23,10 +25,10 @@ class Seen:
     """What was seen at the addresses of the cluster."""
 
     def __init__(self) -> None:
-        self.ids: dict[str, frozenset[str]] = {}
+        self.ids: dict[str, dict[str, str]] = {}
         self.is_readable = True
 
-    async def find(self, cluster: str) -> Mapping[str, frozenset[str]]:
+    async def find(self, cluster: str) -> SeenAt:
         if not self.is_readable:
             raise IdentitiesUnknown(cluster)
         return self.ids
@@ -41,9 +43,11 @@ async def cluster() -> AsyncIterator[Cluster]:
 
 
 @asynccontextmanager
-async def opened(cluster: Cluster, seen: Seen) -> AsyncIterator[Connections]:
+async def opened(cluster: Cluster | str, seen: Seen) -> AsyncIterator[Connections]:
+    name_server = cluster if isinstance(cluster, str) else cluster.name_server.addr
+
     async def find(name: str) -> ClusterAddress | None:
-        return ClusterAddress(name, (cluster.name_server.addr,))
+        return ClusterAddress(name, (name_server,))
 
     connections = Connections(find, seen.find)
     try:
@@ -54,7 +58,7 @@ async def opened(cluster: Cluster, seen: Seen) -> AsyncIterator[Connections]:
 
 async def test_a_change_over_a_known_route_does_not_reach_another_broker(cluster: Cluster) -> None:
     seen, peer = Seen(), cluster["broker-a"]
-    seen.ids[peer.addr] = frozenset({"mine"})
+    seen.ids[peer.addr] = {"mine": "broker-a"}
     async with opened(cluster, seen) as connections:
         admin, session = await connections.admin("local"), await connections.session("local")
         await session.routes.get("orders")
@@ -89,7 +93,7 @@ async def test_a_replaced_folder_is_accepted_once_a_name_server_lists_it_after_a
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, peer = Seen(), cluster["broker-a"]
-    seen.ids[peer.addr] = frozenset({"before"})
+    seen.ids[peer.addr] = {"before": "broker-a"}
     async with opened(cluster, seen) as connections:
         admin = await connections.admin("local")
         # A name server lists a broker that has just died for a moment longer, so the first look is not enough
@@ -115,3 +119,34 @@ async def test_a_broker_is_not_used_while_what_was_seen_cannot_be_read(cluster: 
             await admin.clusters.runtime_of(peer.addr)
         seen.is_readable = True
         assert (await admin.clusters.runtime_of(peer.addr)).store_id == "mine"
+
+
+async def test_a_switch_of_the_master_does_not_make_it_another_broker(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        before, seen = await group.master(), Seen()
+        async with opened(group.name_server, seen) as connections:
+            admin = await connections.admin("local")
+            (after,) = group.slaves()
+            await admin.replication.elect("b", after.components.roles.now.broker_id)
+            await eventually(lambda: after.components.roles.now.is_master)
+            # The listed address of the name was written down before the folder there had told its identity
+            seen.ids[after.address] = {before.components.store_id: "b"}
+            assert (await admin.clusters.runtime_of(after.address)).store_id == after.components.store_id
+
+
+async def test_a_replica_of_another_name_is_another_broker(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=1) as group:
+        seen, broker = Seen(), await group.master()
+        seen.ids[broker.address] = {"before": "of-another-name"}
+        async with opened(group.name_server, seen) as connections:
+            with pytest.raises(OtherBroker):
+                await (await connections.admin("local")).clusters.runtime_of(broker.address)
+
+
+async def test_a_replica_that_no_controller_knows_is_another_broker(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=1) as group, scripted_cluster("b") as scripted:
+        seen, broker = Seen(), await group.master()
+        seen.ids[broker.address] = {"before": "b"}
+        async with opened(scripted, seen) as connections:
+            with pytest.raises(OtherBroker):
+                await (await connections.admin("local")).clusters.runtime_of(broker.address)

@@ -106,7 +106,7 @@ def test_the_identity_of_a_broker_is_remembered_until_it_tells_another(prod: Clu
 def test_identities_are_found_by_the_address_of_the_master() -> None:
     services.add(BY, name="prod", name_servers=["127.0.0.1:1"])
     remember("prod", [sighting(store_id="a1"), sighting("broker-b", store_id="")], AT)
-    assert async_to_sync(store_ids)("prod") == {"broker-a:10911": {"a1"}}
+    assert async_to_sync(store_ids)("prod") == {"broker-a:10911": {"a1": "broker-a"}}
 
 
 def test_the_memory_goes_with_its_cluster(prod: Cluster) -> None:
