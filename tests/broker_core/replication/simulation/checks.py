@@ -35,6 +35,7 @@ class Checks:
         self.written: dict[tuple[int, int], Any] = {}  # (epoch, log offset) → unit
         self.masters: dict[int, MasterLife] = {}  # epoch → who was elected
         self.reigns: list[Reign] = []
+        self.seen_by_readers: dict[tuple[int, int], int] = {}  # (queue, queue offset) → message
         self.told: dict[tuple[int, int], str] = {}  # the view that a replica was told → its change
         self.state: NameState | None = None
         self.logs_of_set: Callable[[], list[tuple[int, Sequence[Any]]]] = list
@@ -46,14 +47,14 @@ class Checks:
         for offset, unit in enumerate(units, at):
             _check(unit.epoch == last.number, f"I7: node {node} writes {unit} in epoch {last}")
             known = self.written.setdefault((unit.epoch, offset), unit)
-            _check(known is unit, f"I4: node {node} writes {unit} at {offset}, where {known} is")
+            _check(known == unit, f"I4: node {node} writes {unit} at {offset}, where {known} is")
         message = units[0].message
         self.stored[message] += 1
         _check(self.stored[message] <= self.sent[message], f"I13: {message} is stored more often than sent")
 
     def copied(self, node: int, at: int, unit: Any, last: EpochStart) -> None:
         _check(unit.epoch == last.number, f"I7: node {node} copies {unit} to {at} in epoch {last}")
-        _check(self.written.get((unit.epoch, at)) is unit, f"I7, I13: nobody wrote {unit} at {at}; node {node} has it")
+        _check(self.written.get((unit.epoch, at)) == unit, f"I7, I13: nobody wrote {unit} at {at}; node {node} has it")
 
     def rolled(self, node: int, epochs: Sequence[EpochStart], new: EpochStart, end: int) -> None:
         _check(new.start == end or not end, f"I7: {new} begins beside the end {end} of node {node}")
@@ -70,6 +71,13 @@ class Checks:
                 continue
             known = self.shown.setdefault(at, log[at])
             _check(known == log[at], f"I2, I5: node {node} shows {log[at]} at {at}, where {known} was seen")
+
+    def read(self, node: int, queue: int, queue_offset: int, message: int) -> None:
+        """Note what a reader sees."""
+        known = self.seen_by_readers.setdefault((queue, queue_offset), message)
+        _check(
+            known == message, f"I2: node {node} shows {message} at {queue_offset} of {queue}, where {known} was seen"
+        )
 
     def opened(self, node: int, log: Sequence[Any], confirm: int) -> None:
         self.confirmed(node, log, 0, confirm)
@@ -136,6 +144,7 @@ class Checks:
         self.acked = {at: unit for at, unit in self.acked.items() if _has(log, at, unit)}
         self.shown = {at: unit for at, unit in self.shown.items() if _has(log, at, unit)}
         self.reigns.clear()
+        self.seen_by_readers.clear()
 
     # Answers
 

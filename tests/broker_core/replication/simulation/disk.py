@@ -33,6 +33,9 @@ class Unit(NamedTuple):
 class Disk:
     """What survives: the log up to what is flushed, or all of it if only the process dies."""
 
+    unit = 1
+    """How much of a log offset one entry of `log` takes."""
+
     def __init__(self, number: int, checks: Checks) -> None:
         self.number = number
         self.log: list[Any] = []  # units; None where retention has removed them
@@ -59,6 +62,16 @@ class Disk:
     @property
     def was_power_lost(self) -> bool:
         return self.mark is not None and (self.mark != self.boot or self.is_broken)
+
+    def kill(self) -> None:
+        """End the process: nothing is lost."""
+
+    def fail(self, random: Random) -> None:
+        """End the process of a store that could not flush; what was not flushed may be gone."""
+        del self.log[random.randint(self.flushed, len(self.log)) :]
+
+    def check_sound(self) -> None:
+        """Look at what is checked only when all is over: nothing here."""
 
     def wipe(self) -> None:
         """Put the folder aside; the identity stays."""
@@ -170,6 +183,10 @@ class DiskStore:
         self.disk.checks.put(self.disk.number, self.end, units, self.disk.log_epochs[-1])
         self.disk.log.extend(units)
         return self.end
+
+    def read(self, log_offset: int, size: int) -> Any:
+        """Return a part of the log."""
+        return tuple(self.disk.log[log_offset : log_offset + size])
 
     def begin_flush(self) -> Callable[[], None]:
         """Return what notes that all of now is on the disk, unless the log was cut meanwhile."""

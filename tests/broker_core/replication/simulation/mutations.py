@@ -13,6 +13,8 @@ from broker_core.controller import electing, hearing, replicas, set_back
 from broker_core.controller.commands import AlterSet, Elect
 from broker_core.protocol.bodies.controller import MasterLife, NameState
 from broker_core.protocol.ha_epochs import EpochStart
+from broker_core.store import epochs, recovery
+from broker_core.store import following as store_following
 from tests.broker_core.replication.simulation import controller
 from tests.broker_core.replication.simulation.disk import DiskStore
 
@@ -183,6 +185,20 @@ def _set_back_is_not_seen(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(replicas, "is_set_back", lambda *_: False)
 
 
+def _take_over_numbers_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(store_following, "raise_next_offsets", lambda _: None)
+
+
+def _epochs_stay_behind_a_cut(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(epochs.EpochFile, "cut", lambda *_: None)
+
+
+def _recovery_shows_all(patch: pytest.MonkeyPatch) -> None:
+    """A replica that is opened shows what nobody confirmed."""
+    right = recovery._dispatch_until
+    patch.setattr(recovery, "_dispatch_until", lambda _, *others: right(None, *others))
+
+
 BY_CHANCE: Final[dict[str, Plant]] = {
     "election resets the set": _election_resets_the_set,
     "a shrink counts before it is decided": _shrink_counts_before_commit,
@@ -198,6 +214,13 @@ BY_CHANCE: Final[dict[str, Plant]] = {
     "a restored engine is gone on from": _set_back_is_not_seen,
 }
 """Found in random runs."""
+
+ON_REAL_STORES: Final[dict[str, Plant]] = {
+    "queues are not numbered at take-over": _take_over_numbers_nothing,
+    "epochs stay behind a cut": _epochs_stay_behind_a_cut,
+    "recovery dispatches what is not confirmed": _recovery_shows_all,
+}
+"""Found in random runs on real stores."""
 
 DIRECTED: Final[dict[str, Plant]] = {
     "an unclean start is not told": _unclean_is_not_told,

@@ -43,6 +43,7 @@ from tests.broker_core.replication.simulation.clock import Clock
 from tests.broker_core.replication.simulation.disk import Disk, DiskStore
 from tests.broker_core.replication.simulation.engine import NAME
 from tests.broker_core.replication.simulation.network import Stream
+from tests.broker_core.replication.simulation.real import RealDisk, RealStore
 
 if TYPE_CHECKING:
     from tests.broker_core.replication.simulation.world import World
@@ -65,14 +66,16 @@ class Node:
         self.world = world
         self.number = number
         self.name = f"n{number}"
-        self.disk = Disk(number, world.checks)
+        self.disk: Disk | RealDisk = Disk(number, world.checks)
+        if world.folder is not None:
+            self.disk = RealDisk(number, world.checks, world.folder / self.name)
         self.clock = Clock(world.agenda)
         self.settings = settings
         self.is_sync = is_sync
         self.is_paused = False
         self.wall_ahead = 0.0  # how far its wall clock is ahead
         self.replica: Replica | None = None
-        self.store: DiskStore | None = None
+        self.store: DiskStore | RealStore | None = None
         self.kind = RoleKind.FENCED
         self.waiting: list[Waiting] = []
         self.accepted: dict[int, Stream] = {}
@@ -98,16 +101,23 @@ class Node:
         if self.replica is not None:
             return
         disk = self.disk
-        kept = disk.identity or Identity(CLUSTER, NAME, 0, f"check-{self.number}", "0-0")
+        kept = disk.identity or Identity(CLUSTER, NAME, 0, f"check-{self.number}-{self.world.next_stream()}", "0-0")
+        store = RealStore(disk, is_sync=self.is_sync) if isinstance(disk, RealDisk) else None
         disk.identity = next_life(
             kept, f"{self.world.agenda.random.randrange(1 << 16):x}", was_power_lost=disk.was_power_lost
         )
         if self.world.agenda.random.random() < 0.03 * self.world.trouble:
             self.world.log(f"{self.name} dies between identity and mark")
+            disk.kill()
             self.later(0.5, self.start)
             return
-        disk.mark = disk.boot
-        self.store = DiskStore(disk, is_sync=self.is_sync)
+        if isinstance(disk, Disk):
+            disk.mark = disk.boot
+            self.store = DiskStore(disk, is_sync=self.is_sync)
+        elif disk.store is not None:
+            disk.store.note_loss_told()
+            self.store = store
+        assert self.store is not None
         self.replica = Replica(disk.identity, self.store, self.settings)
         self.kind = RoleKind.FENCED
         self._run += 1
@@ -120,7 +130,7 @@ class Node:
         """Tell whether this life of the replica runs."""
         return self.replica is not None and self.replica.me.life == life
 
-    def die(self, *, power: bool = False) -> None:
+    def die(self, *, power: bool = False, fails: bool = False) -> None:
         """End at once. Without power the tail of the disk may go, and nobody is told."""
         if self.replica is None:
             return
@@ -136,8 +146,12 @@ class Node:
         self.waiting, self.accepted, self.upstream = [], {}, {}
         if power:
             self.disk.lose_power(self.world.agenda.random)
+            return
+        if fails:
+            self.disk.fail(self.world.agenda.random)
         else:
-            self.world.killed(self)
+            self.disk.kill()
+        self.world.killed(self)
 
     def pause(self) -> None:
         self.is_paused = True
@@ -162,7 +176,7 @@ class Node:
         if run != self._run or self.replica is None or self.store is None:
             return
         random = self.world.agenda.random
-        pause = random.uniform(0.005, 0.07) if self.is_sync else 0.5
+        pause = random.uniform(0.005, 0.07) * (1 if isinstance(self.disk, Disk) else 4) if self.is_sync else 0.5
         self.later(pause, lambda: self._flush(run))
         if self.is_paused:
             return
@@ -197,9 +211,7 @@ class Node:
 
     def _store_failed(self) -> None:
         """A store that could not flush ends its process; what was not flushed may be gone."""
-        kept = self.world.agenda.random.randint(self.disk.flushed, len(self.disk.log))
-        self.die()
-        del self.disk.log[kept:]
+        self.die(fails=True)
         self.later(0.7, self.start)
 
     # Effects
@@ -308,18 +320,19 @@ class Node:
         epoch = self.replica.mastership.epoch
         while self.waiting and self.waiting[0].end <= upto:
             waiting = self.waiting.pop(0)
-            self.world.checks.answered(self.number, epoch, waiting.end - 2, self.disk.log[waiting.end - 2])
+            at = waiting.end // self.disk.unit - 2
+            self.world.checks.answered(self.number, epoch, at, self.disk.log[at])
             self.world.acked += 1
             self.world.acked_at = self.world.agenda.now
             waiting.answer(0)
 
     def pump(self) -> None:
         replica = self.replica
-        if replica is None or replica.mastership is None:
+        if replica is None or replica.mastership is None or self.store is None:
             return
         for link in sorted(self.accepted):
             while (span := replica.next_span(link, self.clock.now)) is not None:
-                units: Any = tuple(self.disk.log[span.log_offset : span.log_offset + span.size])
+                units: Any = self.store.read(span.log_offset, span.size)
                 data = Data(span.log_offset, span.epoch, span.epoch_start, span.confirm, units)
                 self.accepted[link].to_slave(data)
                 if not span.size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
 from broker_core.controller.commands import Candidate
 from broker_core.controller.electing import electable
@@ -17,10 +18,18 @@ STRIKES = 128
 
 
 def run(
-    seed: int, *, faults_until: float = FAULTS_UNTIL, theme: int | None = None, dropped: Collection[int] = ()
+    seed: int,
+    *,
+    faults_until: float = FAULTS_UNTIL,
+    theme: int | None = None,
+    dropped: Collection[int] = (),
+    folder: Path | None = None,
 ) -> Figures:
-    """Run a seed, with the faults of one theme only if it is given; raises Violation with the last events."""
-    world = World(seed)
+    """Run a seed, with the faults of one theme only if it is given; raises Violation with the last events.
+
+    With a folder it runs on real stores there.
+    """
+    world = World(seed, folder=folder)
     try:
         _run(world, faults_until, theme, dropped)
     except AssertionError as error:
@@ -90,3 +99,4 @@ def _check_end(world: World) -> None:
             world.checks.numbered(node.number, node.disk.log)
             if world.is_master(node) and node.replica.mastership is not None:
                 world.checks.has_all(node.number, node.disk.log, "I1: the last master")
+        node.disk.check_sound()

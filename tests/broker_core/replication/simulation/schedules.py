@@ -9,6 +9,7 @@ from broker_core.broker.replication.messages import AlterSet, Ask, Command, Regi
 from broker_core.broker.role import RoleKind
 from broker_core.controller.commands import Elect
 from tests.broker_core.replication.simulation.controller import Controller
+from tests.broker_core.replication.simulation.disk import Disk
 from tests.broker_core.replication.simulation.node import Node
 from tests.broker_core.replication.simulation.operator import Operator
 from tests.broker_core.replication.simulation.world import World
@@ -60,6 +61,7 @@ def _cut(world: World, one: str, others: list[str]) -> None:
 def _lose_all(world: World, node: Node) -> None:
     """Lose power and the whole log, and reach no other replica from then on."""
     node.die(power=True)
+    assert isinstance(node.disk, Disk)
     node.disk.log.clear()
     node.disk.flushed = node.disk.saved_confirm = node.disk.dispatched = 0
     _cut(world, node.name, [each.name for each in world.nodes if each is not node])

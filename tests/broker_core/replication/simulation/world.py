@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from broker_core.broker.replication.following import SlaveLimits
@@ -17,9 +18,11 @@ from broker_core.protocol.bodies.controller import NameState
 from tests.broker_core.replication.simulation.checks import Checks, Violation
 from tests.broker_core.replication.simulation.clock import Agenda
 from tests.broker_core.replication.simulation.controller import Controller
+from tests.broker_core.replication.simulation.disk import Disk
 from tests.broker_core.replication.simulation.engine import NAME, Engine
 from tests.broker_core.replication.simulation.network import Network
 from tests.broker_core.replication.simulation.node import Node, on_the_wire
+from tests.broker_core.replication.simulation.real import RealDisk
 
 LAST = 40
 PRODUCERS = 6
@@ -57,7 +60,9 @@ COUNTED = (
 class World:
     """All of it, with one source of chance."""
 
-    def __init__(self, seed: int, nodes: int = 3) -> None:
+    def __init__(self, seed: int, nodes: int = 3, folder: Path | None = None) -> None:
+        """With a folder each replica has a real store there."""
+        self.folder = folder
         self.agenda = Agenda(seed)
         self.figures = Figures(seeds=1)
         self.checks = Checks()
@@ -92,14 +97,15 @@ class World:
     def add(self) -> Node:
         """Start one more replica, with an empty folder."""
         number = len(self.nodes) + 1
+        unit = Disk.unit if self.folder is None else RealDisk.unit
         settings = ReplicaSettings(
             address=f"n{number}",
             ha=f"n{number}",
             controllers=len(self.controllers),
             master=MasterLimits(
                 set_times=SetTimes(gone_after=1.0, behind_after=2.5),
-                batch=5,
-                unconfirmed=120,
+                batch=5 * unit,
+                unconfirmed=120 * unit,
                 stream_heartbeat=1.0,
                 silence=4.0,
             ),
