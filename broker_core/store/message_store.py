@@ -252,6 +252,7 @@ class MessageStore:
         try:
             self._following.append(log_offset, data)
         finally:
+            self._lower_flushed()
             self._limit_puts()
 
     def take_over(self) -> None:
@@ -261,9 +262,16 @@ class MessageStore:
         is that of the last one.
         """
         self._following.stop()
+        self._lower_flushed()
         # What was confirmed of a half record is gone: others may follow there.
         self._confirmed = min(self._confirmed, self.appended_log_offset)
         self._limit_puts()
+
+    def _lower_flushed(self) -> None:
+        """Let nothing count as flushed that was dropped: other bytes come to its place."""
+        upto = self._durable.upto
+        if upto.log_offset > self._log.end:
+            self._durable = Durable(FlushedUpTo(LogOffset(self._log.end), upto.store_timestamp))
 
     def cut(self, log_offset: int) -> None:
         """Drop everything from `log_offset` on: records, units, keys, and what waits for `dispatch`; next offsets fall.

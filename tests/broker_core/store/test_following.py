@@ -340,3 +340,18 @@ def test_a_topic_that_can_have_no_queue_is_kept_in_the_log_alone(tmp_path: Path)
         log = log_of(master).replace(b"\x01T\0", b"\x01/\0")
         follow(copy, log)
         assert (copy.followed_log_offset, copy.queues()) == (len(log), [])
+
+
+def test_a_half_record_that_was_flushed_and_dropped_does_not_count_as_flushed(tmp_path: Path) -> None:
+    with opened(tmp_path / "master") as master, opened(tmp_path / "copy") as copy:
+        fill(master, 2)
+        whole = master.appended_log_offset
+        fill(master, 1)
+        copy.append_raw(0, log_of(master)[: whole + 10])
+        assert copy.flush().log_offset == whole + 10
+
+        copy.take_over()
+
+        assert copy.flushed_log_offset == copy.appended_log_offset == whole
+        put(copy, b"another")
+        assert copy.flush().log_offset == copy.appended_log_offset
