@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,6 +23,10 @@ class ReplicaLog:
         self._epochs = epochs
         self._waits_for_disk = waits_for_disk
         self._confirm = int(store.confirmed_log_offset)
+        # A flush may end inside a record that comes in parts: which whole ones it has is known by where they ended.
+        self._whole_ends: deque[int] = deque()
+        self._safe_end = min(self.whole_end, int(store.flushed_log_offset))
+        self._led_from: int | None = None
 
     @property
     def begin(self) -> int:
@@ -38,7 +43,15 @@ class ReplicaLog:
     @property
     def safe_end(self) -> int:
         whole = self.whole_end
-        return min(whole, self._store.flushed_log_offset) if self._waits_for_disk else whole
+        if not self._waits_for_disk:
+            return whole
+        flushed = int(self._store.flushed_log_offset)
+        if flushed >= whole or (self._led_from is not None and flushed >= self._led_from):
+            self._whole_ends.clear()
+            self._safe_end = min(flushed, whole)
+        while self._whole_ends and self._whole_ends[0] <= flushed:
+            self._safe_end = self._whole_ends.popleft()
+        return self._safe_end
 
     @property
     def segment_bytes(self) -> int:
@@ -58,14 +71,20 @@ class ReplicaLog:
         self._store.limit_dispatch(upto)
 
     def append_raw(self, log_offset: int, data: bytes) -> None:
+        self._led_from = None
         self._store.append_raw(log_offset, data)
+        if self._waits_for_disk:
+            self._whole_ends.append(self.whole_end)
 
     def cut(self, log_offset: int) -> None:
         self._store.cut(log_offset)
+        self._whole_ends.clear()
+        self._safe_end = min(self._safe_end, self.whole_end)
         self._epochs.cut(log_offset)
 
     def finish_tail(self) -> None:
         self._store.take_over()
+        self._led_from = self.end
 
     def tidy(self, needed_from: int | None) -> None:
         """Keep what the streams still need from a log offset on; forget epochs of which the log has nothing more."""
