@@ -85,7 +85,7 @@ class Checks:
 
     def numbered(self, node: int, log: Sequence[Any]) -> None:
         counts: dict[int, int] = {}
-        stored_at = 0.0
+        stored_at = float("-inf")
         for unit in log:
             if unit is not None and unit.half:
                 _check(unit.stored_at >= stored_at, f"F5: node {node} has {unit} behind one of {stored_at}")

@@ -29,6 +29,8 @@ class Engine:
 
     def __init__(self, agenda: Agenda, checks: Checks) -> None:
         self.state: NameState | None = None
+        self.decided: NameState | None = None
+        """What was decided last, also if an older copy was restored since."""
         self.revision = 1
         self.has_quorum = True
         self.leader: tuple[str, float] = ("", 0.0)
@@ -47,7 +49,7 @@ class Engine:
         before = self.state
         after = decide(before, command, Stamp(str(self._changes), why, 0), newest)
         if after is not before:
-            self.state = after
+            self.state = self.decided = after
             self.revision += 1
             self._checks.decided(before, after, type(command).__name__)
             for ring in self.bells:

@@ -146,7 +146,7 @@ class World:
 
     def logs_of_set(self) -> list[tuple[int, Sequence[Any]]]:
         """Return the logs of the members of the set that run in the life that is registered."""
-        state = self.engine.state
+        state = self.engine.decided
         members = [state.replicas[each] for each in state.in_sync] if state is not None else []
         nodes = [(self.node_at(each.address), each.life) for each in members if each.address]
         return [(node.number, node.disk.log) for node, life in nodes if node.lives_in(life)]
