@@ -16,17 +16,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 from zlib import crc32
 
-from broker_core.broker.config import Identity
+from broker_core.broker.config import MASTER_ID, Identity
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody
+from broker_core.protocol.bodies.routes import KVTable, RegisterBrokerBody, TopicRouteData
 from broker_core.protocol.bodies.topics import DataVersion, TopicConfigSerializeWrapper
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.headers.routes import (
+    GetRouteInfoRequest,
     QueryDataVersionRequest,
     QueryDataVersionResponse,
     RegisterBrokerRequest,
@@ -41,6 +42,7 @@ _UNREGISTER_TIMEOUT_MS: Final = 3_000
 _LOOK_TIMEOUT_MS: Final = 1_000
 _RETURN_SECONDS: Final = 1.0
 """How long after a failure a name server without a connection is tried again."""
+_DEFEND_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 1.0
 """How long an answer waits for the name servers to learn of a new topic; clients time out after three seconds."""
 
@@ -120,6 +122,7 @@ class Registration:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._run(period_ms), name="registration: periodic")
             tasks.create_task(self._return(), name="registration: lost name servers")
+            tasks.create_task(self._defend(), name="registration: place of the master")
 
     async def _return(self) -> None:
         while True:
@@ -128,6 +131,40 @@ class Registration:
             answers = await asyncio.gather(*(self._register_with(server) for server in lost))
             if self.master is None:
                 self._believe(answers)
+
+    async def _defend(self) -> None:
+        while True:
+            await asyncio.sleep(_DEFEND_SECONDS)
+            await self.defend()
+
+    async def defend(self) -> None:
+        """Register again where another process has the id of this master, whose role controllers decided.
+
+        A name server of 4.9 keeps the last one that comes, which may be a former master that was stopped and woke up.
+        """
+        role = self._roles.now
+        if role.is_master and role.epoch is not None and not self._has_left:
+            await asyncio.gather(*(self._defend_at(server) for server in self._name_servers))
+
+    async def _defend_at(self, server: str) -> None:
+        holder = await self._master_at(server)
+        if holder is not None and holder != self._address and self._roles.now.is_master:
+            _log.warning("nameserver=%s: it tells %s as the master, not this one", server, holder or "nobody")
+            self._told.pop(server, None)
+            await self._register_with(server)
+
+    async def _master_at(self, server: str) -> str | None:
+        """Return whom the route of the broker's own topic has as master, empty for nobody; None if it is not told."""
+        request = Command.request(GetRouteInfoRequest(self._identity.name))
+        try:
+            answer = await self._remoting.invoke(server, request, _LOOK_TIMEOUT_MS)
+            if answer.code != ResponseCode.SUCCESS:
+                return None
+            brokers = bodies.decode(TopicRouteData, answer.body).broker_datas
+        except (RemotingError, MalformedBody):  # a registration says it
+            return None
+        own = next((each for each in brokers if each.broker_name == self._identity.name), None)
+        return None if own is None else own.broker_addrs.get(MASTER_ID, "")
 
     async def _run(self, period_ms: int) -> None:
         while True:
@@ -208,7 +245,12 @@ class Registration:
         """Unregister from all name servers for good, so that clients leave before the sockets close."""
         self._has_left = True
         self._told.clear()
-        await asyncio.gather(*(self._leave(server, role) for server, role in self._told_as.items()))
+        told = self._told_as.items()
+        await asyncio.gather(*(self._leave(server, role) for server, role in told if not self._is_over(role)))
+
+    def _is_over(self, told: Role) -> bool:
+        """Return whether a name server knows of a mastership that ended: 4.9 would remove the successor's address."""
+        return told.is_master and told.epoch is not None and _place(told) != _place(self._roles.now)
 
     async def _leave(self, server: str, role: Role) -> None:
         identity = self._identity

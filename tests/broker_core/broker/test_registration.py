@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from broker_core.namesrv.server import NameServer
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.clusters import ClusterInfo
 from broker_core.protocol.bodies.registration import decode_registration
+from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRouteData
 from broker_core.protocol.bodies.topics import DataVersion, TopicConfig
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
@@ -27,6 +30,8 @@ from broker_core.protocol.headers.routes import (
     GetBrokerClusterInfoRequest,
     PutKvConfigRequest,
     QueryDataVersionResponse,
+    RegisterBrokerRequest,
+    UnregisterBrokerRequest,
 )
 from broker_core.remoting import Connection, Dispatch, RemotingClient, Server
 from tests.support.broker import started
@@ -344,3 +349,90 @@ async def test_a_broker_without_both_permissions_registers_its_own_for_every_top
     assert topics.get("TBW102").perm == 7
     await client.close()
     await server.close()
+
+
+class LastComesFirst:
+    """A name server as those of 4.9: it knows of no epochs, and keeps and removes an id whoever had it."""
+
+    def __init__(self) -> None:
+        self.ids: dict[int, str] = {}
+        dispatch = Dispatch()
+        dispatch.register(RequestCode.REGISTER_BROKER, self._register)
+        dispatch.register(RequestCode.UNREGISTER_BROKER, self._unregister)
+        dispatch.register(RequestCode.GET_ROUTEINFO_BY_TOPIC, self._route)
+        self.server = Server(dispatch)
+
+    def _register(self, request: Command, _: Connection) -> Command:
+        header = request.header(RegisterBrokerRequest)
+        self.ids = {number: address for number, address in self.ids.items() if address != header.broker_addr}
+        self.ids[header.broker_id] = header.broker_addr
+        return Command.response(ResponseCode.SUCCESS)
+
+    def _unregister(self, request: Command, _: Connection) -> Command:
+        self.ids.pop(request.header(UnregisterBrokerRequest).broker_id, None)
+        return Command.response(ResponseCode.SUCCESS)
+
+    def _route(self, _request: Command, _: Connection) -> Command:
+        name = Identity().name
+        route = TopicRouteData([BrokerData(name, "C", dict(self.ids))], [QueueData(name, 1, 1, 6)])
+        return Command.response(ResponseCode.SUCCESS, body=bodies.encode(route))
+
+
+@asynccontextmanager
+async def last_comes_first() -> AsyncIterator[tuple[LastComesFirst, RemotingClient, str]]:
+    plays, client = LastComesFirst(), RemotingClient()
+    await plays.server.start()
+    try:
+        yield plays, client, f"127.0.0.1:{plays.server.port}"
+    finally:
+        await client.close()
+        await plays.server.close()
+
+
+def master(epoch: int) -> Roles:
+    return Roles(Role(RoleKind.MASTER, 0, epoch=epoch))
+
+
+async def test_a_master_takes_its_id_back_from_one_whose_epoch_is_over(tmp_path: Path) -> None:
+    async with last_comes_first() as (plays, client, address):
+        old = registration_at(topics_in(tmp_path), client, address, roles=master(4), address="10.0.0.1:1")
+        roles = master(5)
+        new = registration_at(topics_in(tmp_path), client, address, roles=roles, address="10.0.0.2:1")
+        await new.register()
+        await new.defend()
+        assert plays.ids == {0: "10.0.0.2:1"}
+
+        await old.register()  # it woke up, and does not know yet
+        assert plays.ids == {0: "10.0.0.1:1"}
+        await new.defend()
+        assert plays.ids == {0: "10.0.0.2:1"}
+
+        roles.become(Role(RoleKind.SLAVE, 2, "10.0.0.3:1", epoch=6))
+        plays.ids = {0: "10.0.0.3:1"}
+        await new.defend()
+        assert plays.ids == {0: "10.0.0.3:1"}
+
+
+async def test_a_former_master_that_leaves_does_not_take_its_successor_along(tmp_path: Path) -> None:
+    async with last_comes_first() as (plays, client, address):
+        roles = master(4)
+        old = registration_at(topics_in(tmp_path), client, address, roles=roles, address="10.0.0.1:1")
+        await old.register()
+        roles.become(Role(RoleKind.SLAVE, 1, "10.0.0.2:1", epoch=5))
+        plays.ids = {0: "10.0.0.2:1"}
+
+        await old.unregister()
+
+        assert plays.ids == {0: "10.0.0.2:1"}
+
+
+async def test_a_slave_that_leaves_takes_its_own_id_along(tmp_path: Path) -> None:
+    async with last_comes_first() as (plays, client, address):
+        roles = Roles(Role(RoleKind.SLAVE, 1, "10.0.0.2:1", epoch=5))
+        slave = registration_at(topics_in(tmp_path), client, address, roles=roles, address="10.0.0.1:1")
+        await slave.register()
+        plays.ids[0] = "10.0.0.2:1"
+
+        await slave.unregister()
+
+        assert plays.ids == {0: "10.0.0.2:1"}
