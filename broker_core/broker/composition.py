@@ -37,6 +37,8 @@ from broker_core.broker.replication.peers import Peers, ReplicaAccount
 from broker_core.broker.replication.slave_link import SlaveLink
 from broker_core.broker.replication.slaves import Slaves
 from broker_core.broker.replication.standing import Standing
+from broker_core.broker.replication.state_book import Registers as StateRegisters
+from broker_core.broker.replication.state_book import StateBook
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.saving import JsonFile, Saver
@@ -124,6 +126,8 @@ class Components:
     registration: Registration
     slave_link: SlaveLink
     metadata: Metadata
+    state: StateRegisters
+    state_book: StateBook
     passed_on: PassedOn
     forwarding: Forwarding
     saver: Saver
@@ -182,6 +186,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         store=store,
         arrivals=arrivals,
         standing=standing,
+        topics=topic_register,
         offsets=consumed,
         transactions=transactions,
         checks=checks,
@@ -205,6 +210,11 @@ def compose(settings: Settings, resources: Resources) -> Components:
     slave_link = _slave_link(settings, resources, arrivals, durability, roles, registration)
     group_register = _load_groups(config)
     passed_on = PassedOn(roles)
+    modes = _load_request_modes(config)
+    state = StateRegisters(
+        topics=topic_register, groups=group_register, request_modes=modes, offsets=consumed, delay=delays, locks=locks
+    )
+    master_work.on_topic = registration.want
     components = Components(
         settings=settings,
         roles=roles,
@@ -237,6 +247,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         stats=stats,
         registration=registration,
         slave_link=slave_link,
+        state=state,
+        state_book=StateBook(state, standing, log_end=lambda: store.appended_log_offset, clock=clock),
         metadata=Metadata(
             Registers(topics=topic_register, groups=group_register, offsets=consumed, delay=delays),
             master=(lambda: roles.now.master) if config.failover.is_on else slave_link.master,
@@ -257,7 +269,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
         saver=Saver(resources.files),
         memory=resources.memory,
         resets=Resets(consumed, leases, config.limits),
-        request_modes=_load_request_modes(config),
+        request_modes=modes,
         topic_queues=TopicQueues(config.name_servers, resources.remoting, clock),
         access=access,
         permits=permits,

@@ -13,12 +13,16 @@ from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.replication.standing import Standing
 from broker_core.broker.role import Role
 from broker_core.broker.timer.timer import Timer
+from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
 from broker_core.broker.transactions.recovery import find_open
 from broker_core.broker.transactions.transactions import Transactions
+from broker_core.logs import get_logger
 from broker_core.store import MessageStore
 
 T = TypeVar("T")
+
+_log = get_logger(__name__)
 
 
 class MasterWork:
@@ -34,6 +38,7 @@ class MasterWork:
         store: MessageStore,
         arrivals: Arrivals,
         standing: Standing,
+        topics: Topics,
         offsets: ConsumerOffsets,
         transactions: Transactions,
         checks: Checks,
@@ -46,6 +51,7 @@ class MasterWork:
         self._store = store
         self._arrivals = arrivals
         self._standing = standing
+        self._topics = topics
         self._offsets = offsets
         self._transactions = transactions
         self._checks = checks
@@ -58,6 +64,8 @@ class MasterWork:
         self._is_taken_up = False
         self.is_sure: Callable[[], bool] = _always
         """Whether no other broker can do this work at the moment; asked each time, since a lease ends unnoticed."""
+        self.on_topic: Callable[[], None] = _nothing
+        """Called when a topic came back that this broker was not told of."""
         locks.may_grant = self._is_only_master
 
     def is_on(self) -> bool:
@@ -75,6 +83,8 @@ class MasterWork:
         """Begin or end with the role; a watcher of `Roles`."""
         before, self._role = self._role, role
         if role.is_master:
+            if role.epoch is not None and role.epoch > 1 and not (before is not None and before.is_master):
+                self._locks.rest(self._clock())
             self.look(self._clock())
         elif before is None or before.is_master:
             self._end()
@@ -92,11 +102,18 @@ class MasterWork:
 
     def _begin(self) -> None:
         if self._standing.epoch:
-            self._offsets.clamp(self._store.min_offset, self._store.max_offset)
+            self._go_on()
         self._transactions.take_up(find_open(self._store, self._offsets, before=self._standing.begin))
         self._checks.take_up()
         self._timer.take_up(self._clock())
         self._delay.take_up()
+
+    def _go_on(self) -> None:
+        """Fit what came without the log to what is in the log."""
+        for topic in self._topics.restore(self._store.queues(), now=self._clock()):
+            _log.warning("topic=%s: the earlier master made it a moment ago; it is rebuilt from its queues", topic)
+            self.on_topic()
+        self._offsets.clamp(self._store.min_offset, self._store.max_offset)
 
     def _end(self) -> None:
         self._is_taken_up = False
@@ -106,6 +123,10 @@ class MasterWork:
         # Its consumers go on elsewhere, from the group's offsets.
         self._leases.close_all()
         self._locks.drop_all()
+
+
+def _nothing() -> None:
+    """Called where nobody asked to be told."""
 
 
 def _always() -> bool:

@@ -7,6 +7,7 @@ The register accepts every offset unchecked, smaller ones too, because the last 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
+from itertools import takewhile
 from typing import Any, Final
 
 import orjson
@@ -31,6 +32,9 @@ class ConsumerOffsets:
         self._file = file
         self._groups: dict[str, dict[str, dict[int, int]]] = {}
         self.is_changed = False
+        self.changes = 0
+        """Counts what changed, for `changed_since`."""
+        self._changed_at: dict[str, int] = {}  # each group's last change, most recent last
         self._moved: set[str] = set()
 
     def commit(self, group: str, topic: str, queue_id: int, offset: int) -> None:
@@ -38,8 +42,36 @@ class ConsumerOffsets:
         queues = self._groups.setdefault(group, {}).setdefault(topic, {})
         if queues.get(queue_id) != offset:
             queues[queue_id] = offset
-            self.is_changed = True
-            self._moved.add(group)
+            self._note(group)
+
+    def _note(self, group: str) -> None:
+        self.is_changed = True
+        self.changes += 1
+        self._moved.add(group)
+        self._changed_at.pop(group, None)
+        self._changed_at[group] = self.changes
+
+    def changed_since(self, count: int) -> list[str]:
+        """Return the groups that changed, or were removed, since `changes` was `count`; below 0: every group."""
+        if count < 0:
+            return self.groups()
+        return [group for group, _ in takewhile(lambda each: each[1] > count, reversed(self._changed_at.items()))]
+
+    def of_group(self, group: str) -> dict[str, dict[int, int]]:
+        """Return the offsets of a group by topic and queue id; none if it has none left."""
+        return {topic: dict(queues) for topic, queues in self._groups.get(group, {}).items()}
+
+    def replace(self, table: Mapping[str, Mapping[str, Mapping[int, int]]], *, is_whole: bool) -> None:
+        """Take over the offsets of groups from another broker; with `is_whole` it has no other groups."""
+        for group in [each for each in self._groups if each not in table] if is_whole else ():
+            self.drop_group(group)
+        for group, topics in table.items():
+            if topics == self._groups.get(group, {}):
+                continue
+            self._groups[group] = {topic: dict(queues) for topic, queues in topics.items()}
+            if not topics:
+                del self._groups[group]
+            self._note(group)
 
     def find(self, group: str, topic: str, queue_id: int) -> int | None:
         """Return the offset of a group in a queue, or None if it never stored one."""
@@ -86,15 +118,13 @@ class ConsumerOffsets:
         """Delete the offsets of a deleted topic: a new topic of the same name starts at 0."""
         for group, topics in self._groups.items():
             if topics.pop(topic, None) is not None:
-                self.is_changed = True
-                self._moved.add(group)
+                self._note(group)
         self._groups = {group: topics for group, topics in self._groups.items() if topics}
 
     def drop_group(self, group: str) -> None:
         """Delete the offsets of a group."""
         if self._groups.pop(group, None) is not None:
-            self.is_changed = True
-            self._moved.add(group)
+            self._note(group)
 
     def tree(self) -> dict[str, dict[str, dict[str, int]]]:
         """Return the register in the format of the file."""

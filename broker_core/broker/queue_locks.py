@@ -1,6 +1,7 @@
 """Orderly consumption: which client of a group may consume a queue (broker/README.md#queue-locks).
 
-Locks are kept in memory: a restart releases all of them, and their owners renew every 20 s. Time is an argument.
+Locks are kept in memory: a restart releases all of them, and their owners renew every 20 s. Where controllers decide
+who is master, slaves know them too, and a new master goes on with them. Time is an argument.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from typing import Final
 
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.shares import Shares
+from broker_core.protocol.bodies.state import HeldLock
 
 LOCK_LIFE_MS: Final = 60_000
 """A lock that was not renewed for this long is free; clients renew every 20 s and rely on a lock for 30 s."""
+
+TRUSTED_MS: Final = 30_000
+"""So long a client relies on a lock that it has renewed."""
 
 _SHOWN: Final = 80
 
@@ -35,6 +40,9 @@ class QueueLocks:
         self._groups: dict[str, dict[Queue, _Lock]] = {}
         self._limits = limits or BrokerLimits()
         self._shares = Shares(self._limits, "queue_locks")
+        self.changes = 0
+        """Counts what changed."""
+        self._rests_until = 0
         self.may_grant: Callable[[], bool] = _always
         """Asked at each grant: two brokers that lock make two owners of a queue."""
 
@@ -59,11 +67,14 @@ class QueueLocks:
         if not self.may_grant():
             return []
         held = self._groups.setdefault(group, {})
+        self.changes += 1
         granted = []
         for queue in queues:
             lock = held.get(queue)
             if lock is not None and lock.client_id == client_id:
                 lock.renewed_at = now
+            elif lock is None and now < self._rests_until:
+                continue
             elif lock is None or now - lock.renewed_at > LOCK_LIFE_MS:
                 self._forget([lock] if lock is not None else ())
                 held[queue] = _Lock(client_id, now, account)
@@ -78,6 +89,7 @@ class QueueLocks:
         held = self._groups.get(group)
         if held is None:
             return
+        self.changes += 1
         for queue in queues:
             lock = held.get(queue)
             if lock is not None and lock.client_id == client_id:
@@ -90,8 +102,29 @@ class QueueLocks:
         lock = self._groups.get(group, {}).get(queue)
         return lock.client_id if lock is not None and now - lock.renewed_at <= LOCK_LIFE_MS else None
 
+    def rest(self, now: int) -> None:
+        """Grant nobody a queue that is not locked here for a while: another broker may have, a moment ago."""
+        self._rests_until = now + TRUSTED_MS
+
+    def held(self, now: int) -> list[HeldLock]:
+        """Return every lock, with how long ago it was renewed."""
+        return [
+            HeldLock(group, *queue, lock.client_id, now - lock.renewed_at, lock.account)
+            for group, held in self._groups.items()
+            for queue, lock in held.items()
+        ]
+
+    def replace(self, locks: Iterable[HeldLock], now: int) -> None:
+        """Become the table of another broker."""
+        self.drop_all()
+        for each in locks:
+            queue = each.topic, each.broker_name, each.queue_id
+            self._groups.setdefault(each.group, {})[queue] = _Lock(each.client_id, now - each.age_ms, each.account)
+            self._shares.add(each.account)
+
     def expire(self, now: int) -> None:
         """Remove expired locks."""
+        self.changes += 1
         for group, held in list(self._groups.items()):
             alive = {queue: lock for queue, lock in held.items() if now - lock.renewed_at <= LOCK_LIFE_MS}
             self._forget(lock for queue, lock in held.items() if queue not in alive)
@@ -107,6 +140,7 @@ class QueueLocks:
 
     def drop_group(self, group: str) -> None:
         """Release every queue of a deleted group."""
+        self.changes += 1
         self._forget(self._groups.pop(group, {}).values())
 
     def _forget(self, locks: Iterable[_Lock]) -> None:

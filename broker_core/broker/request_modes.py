@@ -5,6 +5,7 @@ Saved as ``messageRequestMode.json``, in the format of Apache RocketMQ.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -35,6 +36,21 @@ class RequestModes:
         self._limits = limits
         self._table: dict[tuple[str, str], SetMessageRequestModeRequestBody] = {}
         self.is_changed = False
+        self.changes = 0
+        """Counts what changed."""
+
+    def all(self) -> list[SetMessageRequestModeRequestBody]:
+        """Return what was set for each topic and group."""
+        return list(self._table.values())
+
+    def replace(self, modes: Iterable[SetMessageRequestModeRequestBody]) -> None:
+        """Become the register of another broker."""
+        self._table = {(each.topic, each.consumer_group): each for each in modes}
+        self._note()
+
+    def _note(self) -> None:
+        self.is_changed = True
+        self.changes += 1
 
     def find(self, topic: str, group: str) -> SetMessageRequestModeRequestBody:
         """Return how a group gets the messages of a topic."""
@@ -47,12 +63,13 @@ class RequestModes:
             what = f"group {mode.consumer_group!r} gets topic {mode.topic!r} as before"
             raise self._limits.refuse("request_modes", what)
         self._table[place] = mode
-        self.is_changed = True
+        self._note()
 
     def forget(self, *, topic: str | None = None, group: str | None = None) -> None:
         """Remove the modes of a deleted topic or group."""
         left = {place: mode for place, mode in self._table.items() if place[0] != topic and place[1] != group}
-        self.is_changed |= len(left) != len(self._table)
+        if len(left) != len(self._table):
+            self._note()
         self._table = left
 
     def text(self) -> bytes:

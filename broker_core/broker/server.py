@@ -22,11 +22,15 @@ from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
+from broker_core.broker.processors.state import StateProcessor
 from broker_core.broker.replication.failover import Failover
 from broker_core.broker.replication.forwarding import FORWARDED
 from broker_core.broker.replication.ha_listener import HaListener, HaPort
+from broker_core.broker.replication.metadata import Metadata
 from broker_core.broker.replication.peers import Peers
 from broker_core.broker.replication.starting import Surroundings, start_life
+from broker_core.broker.replication.state_following import Around as StateAround
+from broker_core.broker.replication.state_following import StateFollowing
 from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
@@ -225,7 +229,7 @@ class _Start:
         await components.registration.register()
         saver = _saver(components, journal, files)
         steps = (*guarding, *slave_steps, *_steps(components, processors, housekeeping, saver))
-        background = _background(components, failover, steps)
+        background = _background(components, failover, self._follow_state(components, failover), steps)
         self._opened.callback(background.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(
@@ -294,8 +298,26 @@ class _Start:
         components.figures.update(failover.figures())
         components.master_work.is_sure = components.registration.is_sure = failover.has_lease
         failover.on_lease = components.registration.want
+        for code, handler in StateProcessor(components.state_book, failover).handlers().items():
+            for port in ports:
+                port.register(code, handler)
         self._opened.callback(failover.close)
         return failover
+
+    def _follow_state(self, components: Components, failover: Failover | None) -> Metadata | StateFollowing:
+        """Return what takes over the state of a master beside its log."""
+        if failover is None:
+            return components.metadata
+        around = StateAround(
+            store=components.store,
+            roles=components.roles,
+            passed_on=components.passed_on,
+            registration=components.registration,
+            remoting=self._peers,
+            clock=components.clock,
+            period_ms=lambda: components.config.replication.sync_metadata_ms,
+        )
+        return StateFollowing(components.state, around, failover)
 
     async def _listen_for_slaves(self, components: Components, failover: Failover | None) -> Sequence[Step]:
         """Listen for slaves, if this is or may become a master; one whose sends wait for them needs that port."""
@@ -428,7 +450,9 @@ def _steps(
     )
 
 
-def _background(components: Components, failover: Failover | None, steps: Sequence[Step]) -> asyncio.Task[None]:
+def _background(
+    components: Components, failover: Failover | None, state: Metadata | StateFollowing, steps: Sequence[Step]
+) -> asyncio.Task[None]:
     async def run() -> None:
         periods = components.config.periods
         async with asyncio.TaskGroup() as tasks:
@@ -437,7 +461,7 @@ def _background(components: Components, failover: Failover | None, steps: Sequen
             tasks.create_task(components.durability.run(periods.flush), name="flush")
             tasks.create_task(components.registration.run(periods.registration), name="registration")
             tasks.create_task(components.slave_link.run(), name="slave link")
-            tasks.create_task(components.metadata.run(), name="metadata")
+            tasks.create_task(state.run(), name="metadata")
             if failover is not None:
                 tasks.create_task(failover.run(), name="failover")
 

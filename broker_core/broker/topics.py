@@ -302,6 +302,15 @@ class Topics:
             self._changed(now, *lost)
         return lost, [topic for topic in unknown if topic in self._deleted]
 
+    def restore(self, queues: Iterable[tuple[str, int]], *, now: int) -> list[str]:
+        """Take back every topic that has queues in the store, for a master whose predecessor knew more topics.
+
+        A topic that was deleted has no queues any more, unless it was made again since. Returns their names.
+        """
+        self._deleted = {}
+        lost, _ = self.adopt(queues, now=now)
+        return lost
+
     def forget_deleted(self, before: int) -> None:
         """Forget topics that were deleted before a time (ms): the log has none of their messages any more."""
         self._deleted = {topic: time for topic, time in self._deleted.items() if time >= before}

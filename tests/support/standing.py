@@ -15,5 +15,8 @@ class Cut:
     def is_settled(self) -> bool:
         return True
 
+    def members(self) -> frozenset[int]:
+        return frozenset()
+
     def has_kept(self, epoch: int, log_offset: int) -> bool:
         return epoch == self.epoch or log_offset <= self.begin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from broker_core.broker.clients import Clients
@@ -129,12 +129,14 @@ class RequestModeProcessor:
         groups: Groups,
         request_modes: RequestModes,
         saver: Saver,
+        known: Callable[[], Awaitable[None]],
         limits: BrokerLimits,
         clock: Callable[[], int],
     ) -> None:
         self._groups = groups
         self._request_modes = request_modes
         self._saver = saver
+        self._known = known
         self._limits = limits
         self._clock = clock
 
@@ -157,4 +159,5 @@ class RequestModeProcessor:
         self._request_modes.put(mode)
         await self._saver.save(self._groups)
         await self._saver.save(self._request_modes)
+        await self._known()
         return Command.response(ResponseCode.SUCCESS)

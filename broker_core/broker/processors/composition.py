@@ -161,7 +161,12 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
 def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor]:
     rights = WriteRights(settings=c.settings, address=c.address)
     creation = TopicCreation(
-        topics=c.topics, groups=c.groups, group_topics=group_topics, registration=c.registration, saver=c.saver
+        topics=c.topics,
+        groups=c.groups,
+        group_topics=group_topics,
+        registration=c.registration,
+        saver=c.saver,
+        known=c.state_book.known,
     )
     sends = SendProcessor(
         topics=c.topics,
@@ -261,10 +266,13 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
         deletions=deletions,
         registration=c.registration,
         saver=c.saver,
+        known=c.state_book.known,
         limits=limits,
         clock=c.clock,
     )
-    groups = GroupProcessor(groups=c.groups, deletions=deletions, saver=c.saver, limits=limits, clock=c.clock)
+    groups = GroupProcessor(
+        groups=c.groups, deletions=deletions, saver=c.saver, known=c.state_book.known, limits=limits, clock=c.clock
+    )
     progress = GroupProgress(
         store=c.store, topics=c.topics, clients=c.clients, offsets=c.offsets, leases=c.leases, broker_name=name
     )
@@ -317,6 +325,7 @@ def _of_clients(c: Components) -> Sequence[Processor]:
         groups=c.groups,
         request_modes=c.request_modes,
         saver=c.saver,
+        known=c.state_book.known,
         limits=limits,
         clock=c.clock,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -23,14 +23,22 @@ _CONSUME_TIMEOUT_MINUTES: Final = 15  # what 5.x sends if nobody asked for anyth
 
 
 class GroupProcessor:
-    """Answers 200, 201, 207, 225 and 352."""
+    """Answers 200, 201, 207, 225 and 352; a change is answered when `known` says that slaves have it."""
 
     def __init__(
-        self, *, groups: Groups, deletions: Deletions, saver: Saver, limits: BrokerLimits, clock: Callable[[], int]
+        self,
+        *,
+        groups: Groups,
+        deletions: Deletions,
+        saver: Saver,
+        known: Callable[[], Awaitable[None]],
+        limits: BrokerLimits,
+        clock: Callable[[], int],
     ) -> None:
         self._groups = groups
         self._deletions = deletions
         self._saver = saver
+        self._known = known
         self._limits = limits
         self._clock = clock
 
@@ -54,6 +62,7 @@ class GroupProcessor:
     async def _put(self, wanted: Sequence[SubscriptionGroupConfig]) -> Command:
         self._groups.put_all([_checked(config) for config in wanted], now=self._clock())
         await self._saver.save(self._groups)
+        await self._known()
         return Command.response(ResponseCode.SUCCESS)
 
     def all(self, _request: Command, _: Connection) -> Command:
@@ -74,6 +83,7 @@ class GroupProcessor:
         self._groups.delete(header.group_name, now=self._clock())
         self._deletions.clear_group(header.group_name, with_offsets=header.remove_offset or header.clean_offset)
         await self._saver.save(self._groups)
+        await self._known()
         return Command.response(ResponseCode.SUCCESS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from broker_core.broker.errors import TopicUnknown
 from broker_core.broker.groups import Groups
 from broker_core.broker.registration import Registration
@@ -19,8 +21,16 @@ class TopicCreation:
     """Creates topics and requests their registration with the name servers."""
 
     def __init__(
-        self, *, topics: Topics, groups: Groups, group_topics: GroupTopics, registration: Registration, saver: Saver
+        self,
+        *,
+        topics: Topics,
+        groups: Groups,
+        group_topics: GroupTopics,
+        registration: Registration,
+        saver: Saver,
+        known: Callable[[], Awaitable[None]],
     ) -> None:
+        self._known = known
         self.unsaved: set[str] = set()
         """Topics of which a killed broker would know nothing: what waits in another topic for them would be lost."""
         self._saver = saver
@@ -62,8 +72,12 @@ class TopicCreation:
         return dead
 
     async def saved(self, topic: str) -> None:
-        """Return when a created topic is in the file of topics; it is tried again later if that cannot be written."""
+        """Return when a created topic is in the file of topics, and known to slaves.
+
+        It is tried again later if the file cannot be written.
+        """
         await self._saver.save_all([self._topics])
+        await self._known()
         self.unsaved.discard(topic)
 
     async def registered(self) -> None:

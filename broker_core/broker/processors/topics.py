@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from broker_core.broker.errors import IllegalArgument
 from broker_core.broker.limits import BrokerLimits
@@ -22,7 +22,7 @@ _FILTER_TYPES = ("SINGLE_TAG", "MULTI_TAG")
 
 
 class TopicProcessor:
-    """Answers 17, 18, 21, 215, 305 and 351."""
+    """Answers 17, 18, 21, 215, 305 and 351; a change is answered when `known` says that slaves have it."""
 
     def __init__(
         self,
@@ -31,6 +31,7 @@ class TopicProcessor:
         deletions: Deletions,
         registration: Registration,
         saver: Saver,
+        known: Callable[[], Awaitable[None]],
         limits: BrokerLimits,
         clock: Callable[[], int],
     ) -> None:
@@ -38,6 +39,7 @@ class TopicProcessor:
         self._deletions = deletions
         self._registration = registration
         self._saver = saver
+        self._known = known
         self._limits = limits
         self._clock = clock
 
@@ -63,6 +65,7 @@ class TopicProcessor:
     async def _put(self, wanted: Sequence[headers.CreateTopicRequest]) -> Command:
         self._topics.put_all([self._checked(each) for each in wanted], now=self._clock())
         await self._saver.save(self._topics)
+        await self._known()
         # Register all changes: topics created at once share a version, and name servers ignore a version they have.
         await self._registration.wait()
         return Command.response(ResponseCode.SUCCESS)
@@ -91,6 +94,7 @@ class TopicProcessor:
         self._deletions.clear_topic(topic)
         self._registration.want()
         await self._saver.save(self._topics)
+        await self._known()
         return Command.response(ResponseCode.SUCCESS)
 
     def system_topics(self, _request: Command, _: Connection) -> Command:

@@ -121,6 +121,11 @@ class Failover:
         """Return whether this is the master, and all that earlier masters left in its log is confirmed."""
         return self.replica.mastership is not None and self.log.confirm >= self.begin
 
+    def members(self) -> frozenset[int]:
+        """Return the connected members of the in-sync set without this replica, while it is the master."""
+        mastership = self.replica.mastership
+        return frozenset() if mastership is None else mastership.connected_members()
+
     def has_kept(self, epoch: int, log_offset: int) -> bool:
         """Return whether the log still has what was written in an epoch, up to a log offset; 0: before the first."""
         epochs = self.log.epochs

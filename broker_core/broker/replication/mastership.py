@@ -116,6 +116,11 @@ class Mastership:
                 found[link] = acked, stream.broker_id in self._view.in_sync
         return found
 
+    def connected_members(self) -> frozenset[int]:
+        """Return the other members of the effective set that have a stream."""
+        others = (each for each in self.in_sync.effective if each != self._me.id)
+        return frozenset(each for each in others if self.in_sync.peer(each).link is not None)
+
     # Sends
 
     def refusal(self, now: float) -> Refusal | None:

@@ -19,6 +19,9 @@ class Source(Protocol):
     def is_settled(self) -> bool:
         """Whether this is the master, and all that earlier masters left in its log is confirmed."""
 
+    def members(self) -> frozenset[int]:
+        """The connected members of the in-sync set, while this is the master, without itself."""
+
     def has_kept(self, epoch: int, log_offset: int) -> bool:
         """Whether the log still has what was written in an epoch, up to a log offset; epoch 0: before the first one."""
 
@@ -42,6 +45,10 @@ class Standing:
     def is_settled(self) -> bool:
         """Return whether all that earlier masters left in the log is confirmed, so that readers see it."""
         return self.source is None or self.source.is_settled()
+
+    def members(self) -> frozenset[int]:
+        """Return the connected members of the in-sync set without this broker, while it is the master."""
+        return frozenset() if self.source is None else self.source.members()
 
     def has_kept(self, epoch: int, log_offset: int) -> bool:
         """Return whether the log still has what this broker wrote in an epoch, up to a log offset."""

@@ -322,13 +322,17 @@ class NotifyBrokerRoleChangedRequest:
 
 @header(RequestCode.METADATA_CHANGES)
 class MetadataChangesRequest:
-    """Code 9002 (Gantry): what changed beside the log of the master of `epoch` since `after`; -1: everything."""
+    """Code 9002 (Gantry): what changed beside the log of the master of `epoch` since `after`; -1: everything.
+
+    The answer may wait so long for a change that somebody waits for; its body is BrokerState.
+    """
 
     broker_name: str
     broker_id: I64
     life: str
     epoch: I32
     after: I64 = -1
+    wait_ms: I64 = 0
 
 
 @header()

@@ -1,0 +1,178 @@
+"""A slave takes over its master's state beside the log (broker/replication/README.md#state-beside-the-log)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from broker_core.broker.registration import Registration
+from broker_core.broker.replication.failover import Failover
+from broker_core.broker.replication.master_facts import MasterUnclear, ask
+from broker_core.broker.replication.passed_on import PassedOn, QueueOfGroup
+from broker_core.broker.replication.state_book import EVERYTHING, Registers
+from broker_core.broker.role import Role, RoleKind, Roles
+from broker_core.errors import GantryError
+from broker_core.logs import get_logger
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.state import BrokerState
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.controller import MetadataChangesRequest, MetadataChangesResponse
+from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
+from broker_core.remoting.client import RemotingClient
+from broker_core.remoting.errors import RemotingError
+from broker_core.store import MessageStore
+
+_LOOK_S: Final = 0.1
+_LOG_S: Final = 0.01
+_MORE_MS: Final = 2_000
+"""An answer is given up so long after it should have come."""
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the rest of the broker gives."""
+
+    store: MessageStore
+    roles: Roles
+    passed_on: PassedOn
+    registration: Registration
+    remoting: RemotingClient
+    clock: Callable[[], int]
+    period_ms: Callable[[], int]
+
+
+class StateFollowing:
+    """Asks the master of the present epoch again and again; what belongs to another epoch is dropped.
+
+    What tells how far messages are done with is taken over when the own log has reached the end that the master's log
+    had then. So a message that was put again, or delivered, before an offset passed it is here, too.
+    """
+
+    def __init__(self, registers: Registers, around: Around, failover: Failover) -> None:
+        self._registers = registers
+        self._around = around
+        self._failover = failover
+        self._role: Role | None = None
+        self._after = EVERYTHING
+        self._said = ""
+
+    async def run(self) -> None:
+        """Follow whoever is the master, until cancelled."""
+        while True:
+            role = self._around.roles.now
+            if role.kind is not RoleKind.SLAVE or role.master is None:
+                await asyncio.sleep(_LOOK_S)
+                continue
+            try:
+                await self._round(role)
+                self._said = ""
+            except GantryError as error:
+                self._say(role, str(error))
+                await asyncio.sleep(_LOOK_S)
+
+    def _say(self, role: Role, reason: str) -> None:
+        self._after = EVERYTHING
+        if reason != self._said:
+            self._said = reason
+            _log.warning("master=%s: its topics, groups and offsets are not known: %s", role.master, reason)
+
+    async def _round(self, role: Role) -> None:
+        if role != self._role:
+            self._role, self._after = role, EVERYTHING
+        asked = asyncio.ensure_future(self._ask(role))
+        try:
+            while not asked.done() and self._is_current(role):
+                await asyncio.wait([asked], timeout=_LOOK_S)
+        finally:
+            if not asked.done():
+                asked.cancel()
+        if asked.done() and self._is_current(role):
+            number, state = await asked
+            if await self._take(role, state):
+                self._after = number
+                await self._pass_on(role)
+
+    def _is_current(self, role: Role) -> bool:
+        return self._around.roles.now == role
+
+    async def _ask(self, role: Role) -> tuple[int, BrokerState]:
+        identity, wait_ms = self._failover.replica.identity, self._around.period_ms()
+        header = MetadataChangesRequest(
+            identity.name, identity.broker_id, identity.life, role.epoch or 0, self._after, wait_ms
+        )
+        assert role.master is not None
+        try:
+            answer = await self._around.remoting.invoke(role.master, Command.request(header), wait_ms + _MORE_MS)
+            if answer.code != ResponseCode.SUCCESS:
+                raise MasterUnclear(f"the master {role.master} answers {answer.code}: {answer.remark}")
+            told = answer.header(MetadataChangesResponse)
+        except (RemotingError, ProtocolError) as error:
+            raise MasterUnclear(str(error)) from error
+        if told.epoch != role.epoch:
+            raise MasterUnclear(f"the master {role.master} is of epoch {told.epoch}, not {role.epoch}")
+        return told.changes, bodies.decode(BrokerState, answer.body)
+
+    async def _take(self, role: Role, state: BrokerState) -> bool:
+        """Take over what is there to be taken over; return whether all of it was, before the role ended."""
+        self._take_registers(state)
+        while self._around.store.followed_log_offset < state.log_end:
+            await asyncio.sleep(_LOG_S)
+            if not self._is_current(role):
+                return False
+        if state.topics is not None:
+            self._drop_queues(state.log_end)
+        self._take_progress(state)
+        return True
+
+    def _take_registers(self, state: BrokerState) -> None:
+        own, now = self._registers, self._around.clock()
+        if state.topics is not None and own.topics.replace(state.topics, now=now):
+            self._around.registration.want_all()
+        if state.groups is not None:
+            own.groups.replace(state.groups)
+        if state.request_modes is not None:
+            own.request_modes.replace(state.request_modes)
+
+    def _drop_queues(self, log_end: int) -> None:
+        """Drop the queues of topics that the master has not; what came after its answer may be of a newer topic."""
+        store, topics = self._around.store, self._registers.topics
+        gone = {topic for topic, _ in store.queues() if topics.find(topic) is None}
+        for topic in sorted(gone):
+            firsts = [
+                unit.log_offset
+                for name, queue_id in store.queues()
+                if name == topic
+                for unit in store.units(topic, queue_id, store.min_offset(topic, queue_id), 1)
+            ]
+            if firsts and min(firsts) < log_end:
+                store.delete_topic(topic)
+
+    def _take_progress(self, state: BrokerState) -> None:
+        own, passed_on = self._registers, self._around.passed_on
+        known = {
+            QueueOfGroup(group, topic, queue_id): offset
+            for group, topics in state.offsets.items()
+            for topic, queues in topics.items()
+            for queue_id, offset in queues.items()
+        }
+        ahead = passed_on.above(known)
+        own.offsets.replace(state.offsets, is_whole=state.is_whole)
+        for queue, offset in ahead.items():
+            own.offsets.commit(*queue, offset)
+        if state.delays is not None:
+            own.delay.replace(state.delays)
+        if state.locks is not None:
+            own.locks.replace(state.locks, self._around.clock())
+
+    async def _pass_on(self, role: Role) -> None:
+        """Bring the master what clients committed here and it lacks."""
+        assert role.master is not None
+        for queue, offset in self._around.passed_on.above({}).items():
+            await ask(self._around.remoting, role.master, UpdateConsumerOffsetRequest(*queue, offset))
+            self._around.passed_on.done(queue, offset)

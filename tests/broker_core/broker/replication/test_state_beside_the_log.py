@@ -1,0 +1,199 @@
+"""What follows beside the log, over a switch (broker/replication/README.md#state-beside-the-log)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from broker_core.broker import Broker
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies import coder
+from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
+from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody
+from broker_core.protocol.bodies.pop import SetMessageRequestModeRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers.controller import MetadataChangesRequest
+from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
+from broker_core.protocol.headers.pop import AckMessageRequest, PopMessageRequest, PopMessageResponse
+from broker_core.protocol.headers.topics import CreateTopicRequest, DeleteTopicRequest
+from tests.broker_core.broker.replication.switching import failover_of, slave_of, stop, switched
+from tests.support.broker import TIMEOUT_MS
+from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
+from tests.support.wait import eventually
+
+
+async def done(group: ReplicaGroup, broker: Broker, header: object) -> None:
+    answer = await group.ask(broker, header)
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+
+
+async def asked(group: ReplicaGroup, broker: Broker, code: RequestCode, body: object) -> Command:
+    request = Command(int(code), body=coder.encode(body))
+    return await group.client.invoke(broker.address, request, TIMEOUT_MS)
+
+
+async def locked(group: ReplicaGroup, broker: Broker, client: str, queue_id: int = 0) -> int:
+    body = LockBatchRequestBody("readers", client, [MessageQueue("T", "b", queue_id)])
+    answer = await asked(group, broker, RequestCode.LOCK_BATCH_MQ, body)
+    return len(bodies.decode(LockBatchResponseBody, answer.body).lock_ok_mq_set)
+
+
+async def test_what_is_made_changed_or_deleted_is_known_to_the_slave_when_it_is_answered(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        own = slave_of(group, master).components
+        # The first answer that a slave gets may still be on its way.
+        await done(group, master, CreateTopicRequest("first", 1, 1, 6))
+        await eventually(lambda: own.topics.find("first"))
+
+        await done(group, master, CreateTopicRequest("made", 3, 3, 6))
+        assert own.topics.get("made").read_queue_nums == 3
+        await done(group, master, CreateTopicRequest("made", 5, 5, 6))
+        assert own.topics.get("made").read_queue_nums == 5
+        assert (await group.send(master, b"x", topic="by-a-send")).code == ResponseCode.SUCCESS
+        assert own.topics.find("by-a-send") is not None
+        await done(group, master, DeleteTopicRequest("made"))
+        assert own.topics.find("made") is None
+
+        config = SubscriptionGroupConfig("readers", retry_max_times=3)
+        await asked(group, master, RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, config)
+        known = own.groups.find("readers")
+        assert known is not None
+        assert known.retry_max_times == 3
+        mode = SetMessageRequestModeRequestBody("T", "readers", "POP", 2)
+        await asked(group, master, RequestCode.SET_MESSAGE_REQUEST_MODE, mode)
+        assert own.request_modes.find("T", "readers") == mode
+
+
+async def test_a_topic_that_is_made_again_begins_at_0_on_the_slave_too(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        for body in (b"old", b"older"):
+            assert (await group.send(master, body)).code == ResponseCode.SUCCESS
+        await done(group, master, DeleteTopicRequest("T"))
+        await done(group, master, CreateTopicRequest("T", 1, 1, 6))
+        assert (await group.send(master, b"new")).code == ResponseCode.SUCCESS
+
+        successor = await switched(group, master)
+
+        assert await group.read(successor) == [b"new"]
+
+
+async def test_a_topic_that_the_slave_was_not_told_of_is_rebuilt_from_its_queues(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        assert (await group.send(master, b"x")).code == ResponseCode.SUCCESS
+        slave.components.topics.delete("T", now=0)  # as if it had never heard of it
+
+        successor = await switched(group, master)
+
+        assert await group.read(successor) == [b"x"]
+
+
+async def test_a_master_that_comes_back_teaches_nothing(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        (first,) = group.masters()
+        for _ in range(5):
+            await done(group, master, CreateTopicRequest("T", 1, 1, 6))  # raises its version
+        master.components.topics.put(master.components.topics.get("T"), now=1)
+        await stop(group, master)
+        successor = await group.master()
+        await done(group, successor, CreateTopicRequest("new", 2, 2, 6))
+        await done(group, successor, DeleteTopicRequest("T"))
+        await done(group, successor, UpdateConsumerOffsetRequest("readers", "new", 0, 0))
+
+        returned = await group.start(first)
+        own = returned.components
+        own.offsets.commit("readers", "new", 0, 7)
+        own.offsets.commit("only-here", "new", 0, 7)
+        await eventually(lambda: len(in_sync_set(successor)) == 2)
+
+        await eventually(lambda: own.topics.version == successor.components.topics.version)
+        assert own.topics.find("T") is None
+        await eventually(lambda: own.offsets.find("readers", "new", 0) == 0)
+        assert own.offsets.find("only-here", "new", 0) is None
+        assert successor.components.topics.find("new") is not None
+
+
+async def test_offsets_follow_and_are_moved_into_their_queue_at_a_switch(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        for body in (b"a", b"b"):
+            await group.send(master, body)
+        await done(group, master, UpdateConsumerOffsetRequest("readers", "T", 0, 1))
+        await done(group, master, UpdateConsumerOffsetRequest("ahead", "T", 0, 99))
+        await eventually(lambda: slave.components.offsets.find("ahead", "T", 0) == 99)
+        assert slave.components.offsets.find("readers", "T", 0) == 1
+
+        successor = await switched(group, master)
+
+        assert successor.components.offsets.find("readers", "T", 0) == 1
+        assert successor.components.offsets.find("ahead", "T", 0) == 2
+
+
+async def test_a_commit_at_a_slave_is_passed_on_and_not_lowered(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        await done(group, master, UpdateConsumerOffsetRequest("readers", "T", 0, 1))
+        await eventually(lambda: slave.components.offsets.find("readers", "T", 0) == 1)
+        await done(group, slave, UpdateConsumerOffsetRequest("readers", "T", 0, 4))
+
+        await eventually(lambda: master.components.offsets.find("readers", "T", 0) == 4)
+        assert slave.components.offsets.find("readers", "T", 0) == 4
+
+
+async def test_what_was_popped_comes_again_and_old_receipts_are_void(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        for body in (b"a", b"b"):
+            await group.send(master, body)
+        pop = PopMessageRequest("poppers", "T", 0, 2, 60_000, 0, 0, init_mode=0)
+        popped = (await group.ask(master, pop)).header(PopMessageResponse)
+        receipt = f"0 {popped.pop_time} 60000 0 0 b 0 0"
+        await done(group, master, AckMessageRequest("poppers", "T", 0, receipt, 0))
+        await eventually(lambda: slave.components.offsets.find("poppers", "T", 0) == 1)
+
+        successor = await switched(group, master)
+
+        old = await group.ask(
+            successor, AckMessageRequest("poppers", "T", 0, f"1 {popped.pop_time} 60000 0 0 b 0 1", 1)
+        )
+        assert old.code == ResponseCode.NO_MESSAGE
+        again = (await group.ask(successor, pop)).header(PopMessageResponse)
+        assert again.msg_offset_info == "0 0 1"
+
+
+async def test_the_owner_of_a_queue_keeps_it_over_a_switch_and_nobody_gets_another_one_soon(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        await done(group, master, CreateTopicRequest("T", 2, 2, 6))
+        await eventually(lambda: failover_of(master).has_lease())
+        assert await locked(group, master, "owner") == 1
+        await eventually(lambda: len(slave.components.locks) == 1)
+
+        successor = await switched(group, master)
+
+        assert await locked(group, successor, "owner") == 1
+        assert await locked(group, successor, "other") == 0
+        assert await locked(group, successor, "other", queue_id=1) == 0
+        successor.components.locks.rest(-1_000_000)
+        assert await locked(group, successor, "other", queue_id=1) == 1
+
+
+async def test_the_state_is_told_to_registered_lives_of_the_epoch_only(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        epoch = failover_of(master).epoch
+        for stranger in (
+            MetadataChangesRequest("b", 9, "1-ab", epoch),
+            MetadataChangesRequest("b", 2, "1-ab", epoch),
+            MetadataChangesRequest("b", 2, "1-ab", epoch + 1),
+        ):
+            assert (await group.ask(master, stranger)).code == ResponseCode.SERVICE_NOT_AVAILABLE
