@@ -15,8 +15,8 @@ from typing import Protocol
 from broker_core.native import native
 from broker_core.native.functions import Syncer
 from broker_core.store import MessageStore
+from broker_core.store.durable import FlushPlan
 from broker_core.store.errors import FlushFailed
-from broker_core.store.message_store import FlushPlan
 
 Done = Callable[[BaseException | None], None]
 """Called on the loop when a flush has ended, with its error or None."""

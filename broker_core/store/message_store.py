@@ -11,9 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from broker_core.protocol.errors import MalformedBatch, MessageError
 from broker_core.protocol.frame import Frame
@@ -28,6 +27,7 @@ from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.cutting import CutPoint, cut_derived, find_cut_point, lowered, undispatched
 from broker_core.store.dispatcher import Arrived, Pending
+from broker_core.store.durable import FlushedUpTo, Flusher, FlushPlan
 from broker_core.store.errors import (
     FlushFailed,
     MessageUnstorable,
@@ -48,35 +48,6 @@ from broker_core.store.queue_search import log_offset_behind
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 from broker_core.store.stats import StoreStats, measure
-
-
-class FlushedUpTo(NamedTuple):
-    """How far the log is durable: the log offset, and the store time (ms) of the last record before it."""
-
-    log_offset: LogOffset
-    store_timestamp: int
-
-
-class Durable:
-    """How far one state of the log is durable. A cut makes another: a flush that began before it moves the old one."""
-
-    __slots__ = ("upto",)
-
-    def __init__(self, upto: FlushedUpTo) -> None:
-        self.upto = upto
-
-    def reach(self, upto: FlushedUpTo) -> None:
-        """Record that the log is durable up to there; another thread may have recorded more."""
-        if upto.log_offset > self.upto.log_offset:
-            self.upto = upto
-
-
-class FlushPlan(NamedTuple):
-    """The file whose data a flush waits for, and how far which state of the log is durable then."""
-
-    path: Path
-    upto: FlushedUpTo
-    durable: Durable
 
 
 def _nothing_is_needed() -> None:
@@ -130,9 +101,7 @@ class MessageStore:
         if config.is_replica:
             self._wait_for_role()
         self._arrived: dict[ConsumeQueue, int] = {}
-        self._durable = Durable(FlushedUpTo(LogOffset(recovered.log.begin), 0))
-        # How long the last flush with data took.
-        self.flush_ns = 0
+        self._flusher = Flusher(recovered.log, self._appender, config.folder, self._refuse)
         # Returns the log offset from which on segments must stay; None: as far as others are concerned, all may go.
         self.needed_from: Callable[[], int | None] = _nothing_is_needed
         self._holds = retention.Holds()
@@ -268,10 +237,8 @@ class MessageStore:
         self._limit_puts()
 
     def _lower_flushed(self) -> None:
-        """Let nothing count as flushed that was dropped: other bytes come to its place."""
-        upto = self._durable.upto
-        if upto.log_offset > self._log.end:
-            self._durable = Durable(FlushedUpTo(LogOffset(self._log.end), upto.store_timestamp))
+        if self.flushed_log_offset > self._log.end:
+            self._flusher.lower(self._log.end, self._appender.store_time)
 
     def cut(self, log_offset: int) -> None:
         """Drop everything from `log_offset` on: records, units, keys, and what waits for `dispatch`; next offsets fall.
@@ -293,8 +260,7 @@ class MessageStore:
         self.checkpoint()
 
     def _cut_at(self, point: CutPoint) -> None:
-        flushed = min(self.flushed_log_offset, LogOffset(point.end))
-        self._durable = Durable(FlushedUpTo(flushed, min(self._durable.upto.store_timestamp, point.store_time)))
+        self._flusher.lower(point.end, point.store_time)
         folder = self.config.folder
         replace_checkpoint(folder, lowered(read_checkpoint(folder), point, self._index))
         self._confirmed = min(self._confirmed, LogOffset(point.end))
@@ -402,7 +368,7 @@ class MessageStore:
     @property
     def flushed_log_offset(self) -> LogOffset:
         """The log offset up to which all records are on the disk."""
-        return self._durable.upto.log_offset
+        return self._flusher.durable.upto.log_offset
 
     @property
     def mapped_queue_files(self) -> int:
@@ -425,43 +391,30 @@ class MessageStore:
         Raises FlushFailed when the disk reports an error, and at each later call: the system may have discarded what
         it could not write, and a second attempt would succeed without it. The store then accepts no more messages.
         """
-        self._check_disk()
-        durable = self._durable
-        # The time first: it may be older than the end, but never newer.
-        stored = self._appender.store_time
-        end = self._log.end
-        if end > durable.upto.log_offset:
-            self.flush_ns = self._sync_log(durable.upto.log_offset)
-            self._check_disk()  # the other thread may have seen the error of the same pages
-            durable.reach(FlushedUpTo(LogOffset(end), stored))
-        return durable.upto
+        return self._flusher.flush()
 
     def plan_flush(self) -> FlushPlan | None:
         """Return what `flush` would wait for, for a caller that waits otherwise.
 
         None if that is not one file, or if a flush has failed: `flush` then does the rest, or raises.
         """
-        if isinstance(self._refusal, FlushFailed):
-            return None
-        end, begin = self._log.end, self.flushed_log_offset
-        if end <= begin or not self._log.files.is_named or (file := self._log.files.only_from(begin)) is None:
-            return None
-        return FlushPlan(file.path, FlushedUpTo(LogOffset(end), self._appender.store_time), self._durable)
+        return self._flusher.plan()
 
     def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
         """Record that a plan is on the disk; raises FlushFailed if another flush has failed in the meantime."""
-        self.flush_ns = took_ns
-        self._check_disk()
-        plan.durable.reach(plan.upto)
+        self._flusher.note_done(plan, took_ns)
+
+    @property
+    def flush_ns(self) -> int:
+        """How long the last flush with data took."""
+        return self._flusher.took_ns
 
     def note_refused(self, error: OSError) -> FlushFailed:
         """Record that a flush failed: the store accepts no more messages. Returns the error to raise."""
-        self._refusal = failed = FlushFailed(f"{self.config.folder}: {error}")
-        try:
-            abort.set_mark(self.config.folder, is_lossy=True)
-        except OSError as worse:
-            failed.add_note(f"the mark that says so could not be written: {worse}")
-        return failed
+        return self._flusher.note_failed(error)
+
+    def _refuse(self, error: StoreError) -> None:
+        self._refusal = error
 
     def note_loss_told(self) -> None:
         """Note that a loss of power (`recovered.was_power_lost`) is written down elsewhere; a kill loses nothing more.
@@ -477,7 +430,7 @@ class MessageStore:
         Call it about every minute, from the thread that flushes or from the owner's. Raises what `flush` raises, also
         for an error of queues and index: a later checkpoint must not pass over what is lost of them.
         """
-        durable = self._durable
+        durable = self._flusher.durable
         # The log offset first: the owner may go on meanwhile, and what is covered may be older but never newer.
         position, dispatched, confirmed = self._dispatcher.position, self._dispatcher.store_time, self._confirmed
         flushed = self.flush()
@@ -487,18 +440,8 @@ class MessageStore:
         except OSError as error:
             raise self.note_refused(error) from error
         checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time, covered, confirmed)
-        write_checkpoint(self.config.folder, checkpoint, if_still=lambda: durable is self._durable)
+        write_checkpoint(self.config.folder, checkpoint, if_still=lambda: durable is self._flusher.durable)
         return checkpoint
-
-    def _check_disk(self) -> None:
-        if isinstance(self._refusal, FlushFailed):
-            raise self._refusal
-
-    def _sync_log(self, begin: int) -> int:
-        try:
-            return self._log.files.sync(begin)
-        except OSError as error:
-            raise self.note_refused(error) from error
 
     def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
         """Remove old segments and the queue units and index entries that point to them; `now` in ms.
