@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from broker_core.broker.settings.file import read_config
 from broker_core.controller.config import ControllerConfig
 from broker_core.namesrv.config_file import read_config as read_namesrv_config
 from tests.support.compose import ROOT
+from tests.support.etcd import NOT_INSTALLED, find_etcd
 
 PAGE: Final = (ROOT / "docs/replication.md").read_text(encoding="utf-8")
 SERVERS: Final = ("10.0.0.11:9876", "10.0.0.12:9876", "10.0.0.13:9876")
@@ -50,9 +50,9 @@ def test_the_files_of_three_machines_are_taken_and_fit_together(tmp_path: Path) 
     assert f"/gantry/{controller.cluster}/" in PAGE, "what the user of etcd may read and write"
 
 
-@pytest.mark.skipif(shutil.which("etcd") is None, reason="no etcd")
+@pytest.mark.skipif(find_etcd() is None, reason=NOT_INSTALLED)
 def test_etcd_has_the_settings_that_it_is_given() -> None:
-    said = subprocess.run(["etcd", "--help"], capture_output=True, text=True, check=True)
+    said = subprocess.run([str(find_etcd()), "--help"], capture_output=True, text=True, check=True)
     for name in re.findall(r"^ETCD_([A-Z_]+)=", blocks("ini")[0], re.MULTILINE):
         assert f"--{name.lower().replace('_', '-')}" in said.stdout + said.stderr, name
 
