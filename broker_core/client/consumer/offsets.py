@@ -105,8 +105,15 @@ class BrokerOffsets(Noted):
 
     async def _store_one(self, queue: MessageQueue, offset: int) -> None:
         header = UpdateConsumerOffsetRequest(self._group, queue.topic, queue.queue_id, offset)
+        name, session = queue.broker_name, self._session
         try:
-            await self._session.call(await self._address(queue), header, topic=queue.topic)
+            if session.routes.master(name) is not None:
+                addr, answer = await session.ask_master(name, queue.topic, header)
+            else:  # a slave passes it on
+                addr = await self._address(queue)
+                answer = await session.invoke(addr, header)
+            if answer.code != ResponseCode.SUCCESS:
+                raise session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
         except GantryError as error:
             self._log.warning("%s: offset %d not stored: %s", queue, offset, error)
 

@@ -58,7 +58,8 @@ class QueueReader:
         self._subscription = subscription
         self._on_arrival = on_arrival
         self._is_lite = is_lite
-        self._broker_id = MASTER_ID
+        self.broker_id = MASTER_ID
+        """Whom to ask next, as the last answer suggests."""
         self._is_failing = False
         self._log = get_logger(
             __name__, f"group={group} topic={queue.topic} queue={queue.broker_name}/{queue.queue_id}"
@@ -120,7 +121,7 @@ class QueueReader:
 
     def _note_failure(self, error: GantryError) -> None:
         """Log the first failure of several; ask the master next, whoever was suggested."""
-        self._broker_id = MASTER_ID
+        self.broker_id = MASTER_ID
         self._log.log(logging.DEBUG if self._is_failing else logging.WARNING, "not pulled: %s", error)
         self._is_failing = True
 
@@ -138,11 +139,11 @@ class QueueReader:
             commit_offset=committed if commits and committed else None,
             post_subscription=self._is_lite,
             is_lite=self._is_lite,
-            broker_id=self._broker_id,
+            broker_id=self.broker_id,
         )
 
     async def _take(self, result: PullResult) -> None:
-        self._broker_id = result.suggested_broker_id
+        self.broker_id = result.suggested_broker_id
         if result.status is PullStatus.OFFSET_ILLEGAL:
             await self._go_to(result.next_offset)
             return

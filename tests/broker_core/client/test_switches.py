@@ -11,18 +11,22 @@ import pytest
 
 from broker_core.broker import Broker
 from broker_core.client.config import ClientConfig, PushConfig
+from broker_core.client.consumer.offsets import BrokerOffsets
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.consumer.push import PushConsumer
+from broker_core.client.consumer.reader import QueueReader
+from broker_core.client.consumer.subscriptions import subscription
 from broker_core.client.errors import SendUncertain
 from broker_core.client.producer import Producer, SendStatus
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRouteData
 from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.headers.pull import PullMessageRequest
 from broker_core.protocol.message import Message, StoredMessage
 from tests.broker_core.client.test_producer import stored
 from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
-from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster
+from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
 
 SEND = RequestCode.SEND_MESSAGE_V2
@@ -188,3 +192,46 @@ async def test_one_answer_tells_the_routes_of_all_topics(cluster: Cluster, sessi
     route = session.routes.find("others")
     assert route is not None
     assert route.masters == {"b": cluster["two"].addr}
+
+
+async def test_an_offset_is_stored_at_the_new_master(cluster: Cluster, session: Session) -> None:
+    commit = RequestCode.UPDATE_CONSUMER_OFFSET
+    cluster["one"].on(commit, hang_up())
+    cluster["two"].on(commit, succeed())
+    await session.routes.get("orders")
+    offsets = BrokerOffsets(session, "readers")
+    queue = MessageQueue("orders", "b", 0)
+    offsets.note(queue, 7)
+    storing = asyncio.ensure_future(offsets.persist([queue]))
+    await eventually(lambda: len(cluster["one"].asked(commit)) >= 1)
+
+    is_at(cluster, "two", "one")
+    await storing
+
+    assert len(cluster["two"].asked(commit)) == 1
+
+
+async def test_a_reader_asks_the_master_after_a_slave_that_hangs(cluster: Cluster, session: Session) -> None:
+    """A slave that is stopped keeps its place in the routes for two minutes."""
+    await session.routes.get("orders")
+    cluster["one"].on(RequestCode.PULL_MESSAGE, say_nothing())
+    cluster["two"].on(RequestCode.PULL_MESSAGE, hang_up())
+    config = PushConfig(start_from="first", pull_error_delay_ms=20)
+    reader = QueueReader(
+        session,
+        "readers",
+        MessageQueue("orders", "b", 0),
+        0,
+        config=config,
+        offsets=BrokerOffsets(session, "readers"),
+        subscription=subscription,
+        on_arrival=lambda _: None,
+    )
+    reader.broker_id = 1  # as a broker suggested
+
+    reading = asyncio.ensure_future(reader.run())
+    await eventually(lambda: len(cluster["one"].asked(RequestCode.PULL_MESSAGE)) == 1)
+
+    (slaves,) = cluster["two"].asked(RequestCode.PULL_MESSAGE)
+    assert slaves.header(PullMessageRequest).suspend_timeout_millis <= 1_000
+    reading.cancel()
