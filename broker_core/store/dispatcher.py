@@ -75,7 +75,7 @@ class Dispatcher:
 
     def __init__(self, queues: Queues, index: Index, *, position: int, delay_levels_ms: Sequence[int]) -> None:
         """Start at `position`, before which nothing is dispatched again."""
-        self._queues = queues
+        self.queues = queues
         self._index = index
         # What each level of DELAY means, in ms.
         self.delay_levels_ms = delay_levels_ms
@@ -120,7 +120,7 @@ class Dispatcher:
         topic = str(view[head.topic_begin : head.topic_end], "utf-8", "replace")
         if not is_folder_name(topic) or head.queue_id < 0:
             return None
-        queue = self._queues.get_or_make(topic, head.queue_id)
+        queue = self.queues.get_or_make(topic, head.queue_id)
         text = str(view[head.properties_begin : head.properties_end], "utf-8", "replace")
         return AppendedRecord(
             queue,

@@ -23,6 +23,7 @@ from broker_core.store.dispatcher import Dispatcher, Pending, PendingBatch
 from broker_core.store.errors import LogDamaged, NotTheEnd
 from broker_core.store.layout import UNIT_BYTES
 from broker_core.store.mapped_file import MappedFile
+from broker_core.store.usual_records import take_usual
 
 
 class Following:
@@ -86,7 +87,7 @@ class Following:
         view = tail.view[: tail.wrote]
         self._half_at = begin
         try:
-            while size := whole_size(view, self._half_at - tail.start, tail.size):
+            while size := self._next_unusual(view, tail):
                 if self._half_at + size < tail.start + tail.size:
                     self._take_record(view, self._half_at - tail.start, self._half_at)
                 elif self._appender.store_time > 0:
@@ -97,6 +98,15 @@ class Following:
             raise self._drop_damaged(problem.reason) from problem
         if self._half_at == tail.end:
             self._half_at = None
+
+    def _next_unusual(self, view: memoryview, tail: MappedFile) -> int:
+        """Take the usual records; return the size of the one behind them, 0 if it is not whole yet."""
+        pending = self._appender.pending
+        before = self.end
+        self._half_at = take_usual(tail, before, self._dispatcher.queues, pending)
+        if self._half_at > before:
+            self._appender.store_time = pending[-1].store_timestamp
+        return whole_size(view, self._half_at - tail.start, tail.size)
 
     def _drop_damaged(self, reason: str) -> LogDamaged:
         damage = LogDamaged(self.end, reason)
