@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from broker_core.broker.config import MASTER_ID
 from broker_core.broker.replication.asking import Asking
 from broker_core.broker.replication.following import Following, SlaveLimits, Target
+from broker_core.broker.replication.introducing import introduction
 from broker_core.broker.replication.mastership import MasterLimits, Mastership
 from broker_core.broker.replication.messages import (
     Accepted,
@@ -41,7 +42,6 @@ from broker_core.broker.replication.messages import (
     Refusal,
     Refused,
     RefuseWaiting,
-    Register,
     SaveIdentity,
     SendHeartbeat,
     Span,
@@ -124,30 +124,8 @@ class Replica:
         return SendHeartbeat(*me, self.epoch, *log, self.identity.known, wants_state)
 
     def _introduce(self, now: float) -> list[Effect]:
-        """Ask for an id, then for the registration of this life, until the state shows it."""
-        identity = self.identity
-        if not identity.broker_id:
-            wanted = ApplyId(identity.applied_id, identity.check) if identity.applied_id else None
-            asks = self._asking.want(NextId, None if wanted else NextId(), now)
-            return [*asks, *self._asking.want(ApplyId, wanted, now)]
-        if self.view is not None and is_registered(self.view, self.me):
-            return list(self._asking.want(Register, None, now))
-        return list(self._asking.want(Register, self._registration(), now))
-
-    def _registration(self) -> Register:
-        identity, settings, store = self.identity, self._settings, self._store
-        return Register(
-            broker_id=identity.broker_id,
-            life=identity.life,
-            check=identity.check,
-            address=settings.address,
-            ha=settings.ha,
-            is_clean=not identity.is_unclean,
-            end=store.whole_end,
-            last_epoch=last_epoch(store),
-            known_epoch=identity.known[0],
-            known_version=identity.known[1],
-        )
+        wanted = introduction(self.identity, self.view, self._store, self._settings.address, self._settings.ha)
+        return [ask for kind, command in wanted.items() for ask in self._asking.want(kind, command, now)]
 
     def _ask_as_master(self, mastership: Mastership, now: float) -> list[Effect]:
         return list(self._asking.want(AlterSet, mastership.wanted(now), now))
