@@ -89,7 +89,9 @@ class Operator:
         if not registered or electable(state, alive):
             return
         chosen = max(registered, key=lambda each: (each.last_epoch, each.end, each.id))
-        node = next(each for each in self._world.nodes if each.lives_in(chosen.life))
+        node = next((each for each in self._world.nodes if each.lives_in(chosen.life)), None)
+        if node is None:  # it was heard a moment ago
+            return
         for other in self._world.nodes:
             if other is not node:
                 other.die()
