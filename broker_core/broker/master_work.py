@@ -72,6 +72,10 @@ class MasterWork:
         """Return whether the work is done here at the moment."""
         return self._is_taken_up and self.is_sure()
 
+    def has_begun(self) -> bool:
+        """Return whether all that earlier masters left is known here, lease or not."""
+        return self._is_taken_up
+
     def _is_only_master(self) -> bool:
         return self._is_master and self.is_sure()
 

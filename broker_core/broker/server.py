@@ -298,7 +298,8 @@ class _Start:
         components.figures.update(failover.figures())
         components.master_work.is_sure = components.registration.is_sure = failover.has_lease
         failover.on_lease = components.registration.want
-        for code, handler in StateProcessor(components.state_book, failover).handlers().items():
+        state = StateProcessor(components.state_book, failover, lambda: components.master_work.has_begun())
+        for code, handler in state.handlers().items():
             for port in ports:
                 port.register(code, handler)
         self._opened.callback(failover.close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from broker_core.broker.errors import NotMaster
@@ -20,7 +21,9 @@ _LONGEST_WAIT_MS: Final = 10_000
 class StateProcessor:
     """Answers 9002."""
 
-    def __init__(self, book: StateBook, failover: Failover) -> None:
+    def __init__(self, book: StateBook, failover: Failover, has_begun: Callable[[], bool]) -> None:
+        """`has_begun`: this broker knows all that earlier masters left, so that what it lacks is really gone."""
+        self._has_begun = has_begun
         self._book = book
         self._failover = failover
 
@@ -42,6 +45,8 @@ class StateProcessor:
         replica = self._failover.replica
         if replica.mastership is None or replica.mastership.epoch != header.epoch:
             raise NotMaster(f"this replica is not the master of epoch {header.epoch}")
+        if not self._has_begun():
+            raise NotMaster("what earlier masters left is not confirmed yet")
         known = None if replica.view is None else replica.view.replicas.get(header.broker_id)
         if known is None or known.life != header.life:
             raise NotMaster(f"life {header.life[:80]} of replica {header.broker_id} is not the one that is registered")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 from broker_core.broker import Broker
 from broker_core.protocol import bodies
@@ -197,3 +198,13 @@ async def test_the_state_is_told_to_registered_lives_of_the_epoch_only(tmp_path:
             MetadataChangesRequest("b", 2, "1-ab", epoch + 1),
         ):
             assert (await group.ask(master, stranger)).code == ResponseCode.SERVICE_NOT_AVAILABLE
+
+
+async def test_a_master_that_does_not_know_all_yet_tells_nothing(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        identity = failover_of(slave_of(group, master)).replica.identity
+        header = MetadataChangesRequest("b", identity.broker_id, identity.life, failover_of(master).epoch)
+        assert (await group.ask(master, header)).code == ResponseCode.SUCCESS
+        with patch.object(master.components.master_work, "has_begun", return_value=False):
+            assert (await group.ask(master, header)).code == ResponseCode.SERVICE_NOT_AVAILABLE
