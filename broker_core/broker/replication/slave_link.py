@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.registration import MasterPlace
@@ -28,7 +28,6 @@ PAUSES_S: Final = (1, 2, 5)
 """Pauses between attempts to follow; the last one is repeated."""
 
 _TICK_S: Final = 0.25
-_READ_BYTES: Final = 1 << 18
 _CONNECT_S: Final = 5.0
 
 _log = get_logger(__name__)
@@ -77,7 +76,7 @@ class SlaveLink:
         self._role: Role | None = None
         self._told: MasterPlace | None = None
         self._changed = asyncio.Event()
-        self._writer: asyncio.StreamWriter | None = None
+        self._stream: _Stream | None = None
         self._said = ""
         self._stuck: LogsDiverge | None = None
         self.figures = LinkFigures()
@@ -104,8 +103,8 @@ class SlaveLink:
     def _start_over(self) -> None:
         self._stuck = None
         self._changed.set()
-        if self._writer is not None:
-            self._writer.transport.abort()
+        if self._stream is not None:
+            self._stream.end(LinkEnded("another master, or none, is to be followed"))
 
     def _place(self) -> Place | None:
         """Return where to follow; None while this is no slave, or nobody has told where the master is."""
@@ -151,16 +150,20 @@ class SlaveLink:
     async def _follow(self, place: Place) -> None:
         if self._stuck is not None:
             raise self._stuck
-        start = await self._prepare(place)
-        reader, writer = await _connect(place.stream)
-        self._writer = writer
+        slave, grew = self._slave(await self._prepare(place)), asyncio.Event()
+
+        def take(data: bytes) -> bytes:
+            self._take(place, slave, data, grew)
+            return slave.report(_now())
+
+        self._stream = stream = await _connect(place.stream, take)
         try:
             if not self._changed.is_set():
-                await self._serve(place, self._slave(start), reader, writer)
+                await self._serve(place, slave, stream, grew)
         finally:
-            self._writer = None
+            self._stream = None
             self.figures.connected_since = None
-            writer.transport.abort()
+            stream.close()
 
     async def _prepare(self, place: Place) -> int:
         """Return where to begin; an empty log gets the whole history. Raises FollowError and what the store raises."""
@@ -190,26 +193,18 @@ class SlaveLink:
             now=_now(),
         )
 
-    async def _serve(
-        self, place: Place, slave: PlainSlave, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _serve(self, place: Place, slave: PlainSlave, stream: _Stream, grew: asyncio.Event) -> None:
         self.figures.master, self.figures.connected_since = place.stream, self._clock()
-        writer.write(slave.report(_now()))
-        ended: list[Exception] = []
-        helpers = [asyncio.ensure_future(self._tick(slave, writer, ended))]
-        grew = asyncio.Event()
+        stream.write(slave.report(_now()))
+        helpers = [asyncio.ensure_future(self._tick(slave, stream))]
         if self._settings.config.flushes_before_answer:
-            helpers.append(asyncio.ensure_future(self._report_flushed(slave, writer, grew)))
+            helpers.append(asyncio.ensure_future(self._report_flushed(slave, stream, grew)))
         try:
-            while data := await reader.read(_READ_BYTES):
-                self._take(place, slave, data, grew)
-                writer.write(slave.report(_now()))
-        except OSError as error:
-            raise ended[0] if ended else LinkEnded(f"the connection is lost: {error}") from error
+            await stream.ended
         finally:
             for helper in helpers:
                 helper.cancel()
-        raise ended[0] if ended else LinkEnded("the master closed the connection")
+        raise stream.reason
 
     def _take(self, place: Place, slave: PlainSlave, data: bytes, grew: asyncio.Event) -> None:
         self.figures.received_bytes += len(data)
@@ -221,36 +216,79 @@ class SlaveLink:
             self._said = ""
             _log.info("master=%s: followed from log offset %d", place.stream, self._store.appended_log_offset)
 
-    async def _tick(self, slave: PlainSlave, writer: asyncio.StreamWriter, ended: list[Exception]) -> None:
+    async def _tick(self, slave: PlainSlave, stream: _Stream) -> None:
         """Report from time to time, and give up a master that says nothing."""
         while True:
             await asyncio.sleep(_TICK_S)
             try:
                 slave.check(_now())
             except FollowError as error:
-                ended.append(error)
-                writer.transport.abort()
+                stream.end(error)
                 return
-            writer.write(slave.report(_now()))
+            stream.write(slave.report(_now()))
 
-    async def _report_flushed(self, slave: PlainSlave, writer: asyncio.StreamWriter, grew: asyncio.Event) -> None:
+    async def _report_flushed(self, slave: PlainSlave, stream: _Stream, grew: asyncio.Event) -> None:
         """Report what is on the disk, one flush after another."""
         while True:
             await grew.wait()
             grew.clear()
             await self._flush()
-            writer.write(slave.report(_now()))
+            stream.write(slave.report(_now()))
 
 
-async def _connect(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+class _Stream(asyncio.Protocol):
+    """The connection: what comes is taken, and the report of it goes out, in the turn of the loop that reads it."""
+
+    def __init__(self, take: Callable[[bytes], bytes]) -> None:
+        """`take` returns the report that is due."""
+        self._take = take
+        self._transport: asyncio.Transport | None = None
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.reason: Exception = LinkEnded("the master closed the connection")
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self.ended.done():
+            return
+        try:
+            report = self._take(data)
+        except (GantryError, OSError) as error:
+            self.end(error)
+        else:
+            self.write(report)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.end(self.reason if error is None else LinkEnded(f"the connection is lost: {error}"))
+
+    def write(self, data: bytes) -> None:
+        if data and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def end(self, reason: Exception) -> None:
+        """Close for a reason; the first one counts."""
+        if not self.ended.done():
+            self.reason = reason
+            self.ended.set_result(None)
+        self.close()
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+
+async def _connect(address: str, take: Callable[[bytes], bytes]) -> _Stream:
     host, _, port = address.rpartition(":")
+    loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(_CONNECT_S):
-            return await asyncio.open_connection(host.strip("[]"), int(port))
+            _, stream = await loop.create_connection(lambda: _Stream(take), host.strip("[]"), int(port))
     except TimeoutError as error:
         raise LinkEnded(f"no connection to {address} within {_CONNECT_S:.0f} s") from error
     except (OSError, ValueError, OverflowError) as error:
         raise LinkEnded(f"no connection to {address}: {error}") from error
+    return stream
 
 
 def _main_of(stream: str) -> str:
