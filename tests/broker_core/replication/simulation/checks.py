@@ -37,6 +37,7 @@ class Checks:
         self.reigns: list[Reign] = []
         self.seen_by_readers: dict[tuple[int, int], int] = {}  # (queue, queue offset) → message
         self.told: dict[tuple[int, int], str] = {}  # the view that a replica was told → its change
+        self.is_loss_accepted = False
         self.state: NameState | None = None
         self.logs_of_set: Callable[[], list[tuple[int, Sequence[Any]]]] = list
         """The logs of the members of the set that run in their registered life."""
@@ -74,13 +75,16 @@ class Checks:
 
     def read(self, node: int, queue: int, queue_offset: int, message: int) -> None:
         """Note what a reader sees."""
+        if self.is_loss_accepted:
+            return
         known = self.seen_by_readers.setdefault((queue, queue_offset), message)
         _check(
             known == message, f"I2: node {node} shows {message} at {queue_offset} of {queue}, where {known} was seen"
         )
 
     def opened(self, node: int, log: Sequence[Any], confirm: int) -> None:
-        self.confirmed(node, log, 0, confirm)
+        if not self.is_loss_accepted:  # else this may be what was given up
+            self.confirmed(node, log, 0, confirm)
         self.numbered(node, log)
 
     def numbered(self, node: int, log: Sequence[Any]) -> None:
@@ -144,6 +148,7 @@ class Checks:
         self.acked = {at: unit for at, unit in self.acked.items() if _has(log, at, unit)}
         self.shown = {at: unit for at, unit in self.shown.items() if _has(log, at, unit)}
         self.reigns.clear()
+        self.is_loss_accepted = True
         self.seen_by_readers.clear()
 
     # Answers
