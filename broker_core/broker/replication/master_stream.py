@@ -70,7 +70,7 @@ class MasterStreams:
     def report(self, link: int, report: Report) -> None:
         """Send a report, if the stream is still open."""
         if self._stream is not None and self._stream.link == link:
-            self._stream.write(encode_report(report))
+            self._stream.report(report)
 
     def close(self) -> None:
         """Close the present stream."""
@@ -91,11 +91,14 @@ class _Stream(asyncio.Protocol):
         self._replica: OfMaster | None = replica
         self._reader = MasterStreamReader()
         self._transport: asyncio.Transport | None = None
+        self._is_reading = False
+        self._report: Report | None = None  # what is to be told of the frames of the present read
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
+        self._is_reading = True
         try:
             for message in self._reader.feed(data):
                 if self._replica is None:
@@ -104,6 +107,20 @@ class _Stream(asyncio.Protocol):
         except MalformedStream as error:
             _log.warning("the master's stream cannot be read: %s", error)
             self._close()
+        finally:
+            self._is_reading = False
+            self._tell()
+
+    def report(self, report: Report) -> None:
+        """Send a report; of all the frames of one read the last one says it all."""
+        self._report = report
+        if not self._is_reading:
+            self._tell()
+
+    def _tell(self) -> None:
+        report, self._report = self._report, None
+        if report is not None:
+            self.write(encode_report(report))
 
     def connection_lost(self, _: Exception | None) -> None:
         replica, self._replica = self._replica, None
