@@ -80,6 +80,9 @@ class ReplicaLog:
         self._store.cut(log_offset)
         self._whole_ends.clear()
         self._safe_end = min(self._safe_end, self.whole_end)
+        if self._confirm > self.end:  # an unclean replica, after an operator accepted a loss
+            self._confirm = self.end
+            self._store.limit_dispatch(self._confirm)
         self._epochs.cut(log_offset)
 
     def finish_tail(self) -> None:

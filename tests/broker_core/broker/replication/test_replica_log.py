@@ -64,3 +64,16 @@ def test_a_master_acknowledges_what_is_flushed_of_its_own_records(
     put(store)
     assert log.safe_end == 3 * size
     assert log.end == 4 * size
+
+
+def test_nothing_counts_as_confirmed_that_was_cut(
+    store: MessageStore, log: ReplicaLog, bytes_of_master: tuple[bytes, int]
+) -> None:
+    data, size = bytes_of_master
+    log.append_raw(0, data)
+    log.set_confirm(3 * size)
+    log.cut(size)
+    assert log.confirm == size
+    log.append_raw(size, data[size:])
+    store.dispatch()
+    assert store.dispatched_log_offset == size

@@ -145,8 +145,11 @@ class DiskStore:
 
     def cut(self, log_offset: int) -> None:
         self._cuts += 1
-        if log_offset < self._confirm:
+        if log_offset < self._confirm and not self.disk.checks.is_loss_accepted:
             raise Violation(f"I8: store {self.disk.number} is cut to {log_offset}, confirmed up to {self._confirm}")
+        self._confirm = min(self._confirm, log_offset)
+        self.disk.dispatched = min(self.disk.dispatched, log_offset)
+        self.disk.saved_confirm = min(self.disk.saved_confirm, log_offset)
         del self.disk.log[log_offset:]
         self.disk.log_epochs = [each for each in self.disk.log_epochs if each.start < log_offset]
         self.disk.flushed = log_offset

@@ -244,10 +244,12 @@ class RealStore:
             self.disk.checks.copied(self.disk.number, offset, self.disk.log[offset], self._units([self.epochs[-1]])[0])
 
     def cut(self, log_offset: int) -> None:
-        if log_offset < self.confirm:
+        if log_offset < self.confirm and not self.disk.checks.is_loss_accepted:
             raise Violation(f"I8: store {self.disk.number} is cut to {log_offset}, confirmed up to {self.confirm}")
         self._log.cut(log_offset)
         del self.disk.log[self.end // UNIT :]
+        for queue in range(QUEUES):
+            self.disk.read_upto[queue] = min(self.disk.read_upto[queue], int(self._store.max_offset(TOPIC, queue)))
         self.disk.note_synced()
 
     def finish_tail(self) -> None:
