@@ -10,6 +10,7 @@ from console.jobs.models import Job, Schedule
 from console.notes.models import TopicNote
 from console.offsets.models import OffsetPlan, OffsetSnapshot
 from console.redrives.models import Redriven
+from console.replicas.models import SeenDecision
 from console.searches.models import SavedSearch
 from console.transaction_hooks.models import TransactionHook
 
@@ -28,6 +29,7 @@ __all__ = [
     "Rule",
     "SavedSearch",
     "Schedule",
+    "SeenDecision",
     "Silence",
     "Token",
     "TopicNote",

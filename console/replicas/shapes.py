@@ -119,6 +119,26 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
     warnings: Sequence[str]
 
 
+class PastDecision(Struct, frozen=True, kw_only=True):
+    """A state of a broker name, from when it was decided until the next one."""
+
+    epoch: int
+    version: int
+    master_id: Annotated[int | None, Meta(description="Null while there was none.")]
+    in_sync: list[int]
+    why: str
+    by: Annotated[str, Meta(description="The controller.")]
+    at: Annotated[Moment | None, Meta(description="When it was decided.")]
+    seen_at: Annotated[Moment, Meta(description="When the console saw it first.")]
+
+
+class ReplicaHistory(Struct, frozen=True, kw_only=True):
+    """What controllers decided about a broker name, the newest first."""
+
+    broker: str
+    items: Sequence[PastDecision]
+
+
 class EngineServer(Struct, frozen=True, kw_only=True):
     """A server of what keeps the decisions."""
 

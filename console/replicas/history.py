@@ -1,0 +1,89 @@
+"""What controllers decided about each broker name over time: who was master, who was in sync, why, and since when.
+
+A controller keeps the newest state alone. The sampler looks every two seconds, so of changes that follow each other
+faster only the last one is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from django.db import transaction
+
+from broker_core.protocol.bodies.controller import NameState
+from console.clusters.models import Cluster
+from console.moments import rfc3339
+from console.replicas.models import SeenDecision
+from console.replicas.shapes import PastDecision, ReplicaHistory
+
+MAX_KEPT: Final = 200
+"""Of each broker name; the oldest go."""
+
+
+def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
+    """Store each state that differs from the last one of its name in epoch, master or set; `at` in ms since 1970."""
+    with transaction.atomic():
+        owner = Cluster.objects.filter(name=cluster).first()
+        if owner is None:
+            return
+        for state in states:
+            made = _of(owner, state, at)
+            last = SeenDecision.objects.filter(cluster=owner, broker=state.name).first()
+            if last is None or _what(last) != _what(made):
+                made.save()
+                _trim(owner, state.name)
+
+
+def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
+    """Return the last decisions, the newest first; none of a name that no controller knows."""
+    rows = SeenDecision.objects.filter(cluster__name=cluster, broker=broker)[:limit]
+    return ReplicaHistory(broker=broker, items=[_shown(row) for row in rows])
+
+
+def _of(owner: Cluster, state: NameState, at: int) -> SeenDecision:
+    return SeenDecision(
+        cluster=owner,
+        broker=state.name,
+        epoch=state.epoch,
+        version=state.version,
+        master_id=None if state.master is None else state.master.id,
+        in_sync=sorted(state.in_sync),
+        why=state.last.why,
+        by=state.last.by,
+        decided_at=_moment(state.last.at) if state.last.at else None,
+        seen_at=_moment(at),
+    )
+
+
+def _what(row: SeenDecision) -> tuple[int, int | None, list[int]]:
+    return row.epoch, row.master_id, row.in_sync
+
+
+def _trim(owner: Cluster, broker: str) -> None:
+    rows = SeenDecision.objects.filter(cluster=owner, broker=broker)
+    oldest = list(rows.values_list("pk", flat=True)[MAX_KEPT - 1 : MAX_KEPT])
+    if oldest:
+        rows.filter(pk__lt=oldest[0]).delete()
+
+
+def _shown(row: SeenDecision) -> PastDecision:
+    return PastDecision(
+        epoch=row.epoch,
+        version=row.version,
+        master_id=row.master_id,
+        in_sync=row.in_sync,
+        why=row.why,
+        by=row.by,
+        at=None if row.decided_at is None else _text(row.decided_at),
+        seen_at=_text(row.seen_at),
+    )
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def _text(moment: datetime) -> str:
+    return rfc3339(round(moment.timestamp() * 1000))
