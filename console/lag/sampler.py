@@ -26,6 +26,7 @@ from console.lag.shapes import LastKnown
 from console.lag.shown import ShownNames
 from console.lag.state import ClusterState, StateBuilder
 from console.leader import Leadership
+from console.replicas.watch import ReplicaWatch
 
 BEAT_KEY: Final = "gantry:sampler:beat"
 LEADER_KEY: Final = "gantry:sampler:leader"
@@ -64,6 +65,7 @@ class ClusterSampler:
         memory: Memory | None = None,
         watch: ClusterWatch | None = None,
         activity: ActivityWatch | None = None,
+        decisions: ReplicaWatch | None = None,
     ) -> None:
         self._name = name
         self._connections = connections
@@ -77,15 +79,19 @@ class ClusterSampler:
         self._topic_keeper = topic_history.TopicKeeper(name)
         self._watch = watch
         self._activity = activity
+        self._decisions = decisions
         self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
 
     async def step(self, now: int) -> None:
         """Take one sample at `now` (ms), store and publish it."""
         session = await self._connections.session(self._name)
+        admin = await self._connections.admin(self._name)
         if self._reader is None or session is not self._session:
             await self.close()
-            self._reader, self._session = Reader(await self._connections.admin(self._name), self._memory), session
+            self._reader, self._session = Reader(admin, self._memory), session
+        if self._decisions is not None:
+            self._decisions.begin(admin, now)
         await self._keep_last_known(now)
         shown = await self._shown_names.now(now)
         reading = await self._reader.step(now, shown)
@@ -111,6 +117,8 @@ class ClusterSampler:
         if self._reader is not None:
             await self._reader.close()
             self._reader = None
+        if self._decisions is not None:
+            await self._decisions.close()
 
     async def _keep_last_known(self, now: int) -> None:
         """Read once, and write from time to time, the figures that outlive this process."""
@@ -199,7 +207,8 @@ class Sampler:
     async def _follow(self, name: str) -> None:
         watch = ClusterWatch(name, self._store)
         activity = ActivityWatch(name, self._store)
-        sampler = ClusterSampler(name, self._connections, self._store, watch=watch, activity=activity)
+        decisions = ReplicaWatch(name)
+        sampler = ClusterSampler(name, self._connections, self._store, None, watch, activity, decisions)
         clock = asyncio.get_running_loop().time
         failed_before = False
         try:
