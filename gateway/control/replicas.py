@@ -11,11 +11,12 @@ from rest_framework.response import Response
 
 from console.accounts.permissions import actor_of, needs
 from console.clusters.change_lock import change_lock
+from console.paging import LIMIT, limit_of
 from console.query import flag_of
-from console.replicas import changing, reading
+from console.replicas import changing, history, reading
 from console.replicas.changing import Command, Target
 from console.replicas.controllers import controllers
-from console.replicas.shapes import Controllers, ReplicaChange, Replicas
+from console.replicas.shapes import Controllers, ReplicaChange, ReplicaHistory, Replicas
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import WholeClusterView
 
@@ -35,6 +36,22 @@ class ReplicasView(WholeClusterView):
     def get(self, request: Request, cluster: str, broker: str) -> Response:
         """Return who is master, how far the others are behind, and what controllers decided."""
         return Response(as_json(reading.read(cluster, broker)))
+
+
+class HistoryView(WholeClusterView):
+    """What controllers decided about a broker name over time."""
+
+    permission_classes = (needs("read"),)
+
+    @extend_schema(
+        operation_id="getReplicaHistory",
+        tags=["brokers"],
+        parameters=[LIMIT],
+        responses=serializer_of(ReplicaHistory),
+    )
+    def get(self, request: Request, cluster: str, broker: str) -> Response:
+        """Return the last changes of epoch, master or in-sync set, the newest first, with why and when."""
+        return Response(as_json(history.read(cluster, broker, limit_of(request))))
 
 
 class ControllersView(WholeClusterView):

@@ -596,6 +596,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the last changes of epoch, master or in-sync set, the newest first, with why and when.
+         * @description Return the last changes of epoch, master or in-sync set, the newest first, with why and when.
+         */
+        get: operations["getReplicaHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/brokers/{broker}:adopt": {
         parameters: {
             query?: never;
@@ -5751,6 +5771,24 @@ export interface components {
             current: string;
             new: string;
         };
+        /** @description A state of a broker name, from when it was decided until the next one. */
+        PastDecision: {
+            epoch: number;
+            version: number;
+            /** @description Null while there was none. */
+            master_id: number | null;
+            in_sync: number[];
+            why: string;
+            /** @description The controller. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When it was decided.
+             */
+            at: string | null;
+            /** Format: date-time */
+            seen_at: string;
+        };
         /** @description What to change of an account; what is left out stays. */
         PatchedAccountChangeRequest: {
             admin?: boolean;
@@ -6423,6 +6461,11 @@ export interface components {
             /** @description Whether the set after it is smaller than sends need. */
             refuses_sends: boolean;
             warnings: string[];
+        };
+        /** @description What controllers decided about a broker name, the newest first. */
+        ReplicaHistory: {
+            broker: string;
+            items: components["schemas"]["PastDecision"][];
         };
         /** @enum {string} */
         ReplicaRoleEnum: "master" | "slave";
@@ -10522,6 +10565,58 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReplicaChange"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getReplicaHistory: {
+        parameters: {
+            query?: {
+                /** @description Page size. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaHistory"];
                 };
             };
             /** @description The caller does not have the right. */

@@ -1,0 +1,113 @@
+"""Requirements of `console.replicas.history` and `watch`: each switch is kept once, with why and when."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from asgiref.sync import sync_to_async
+
+from broker_core.client.admin import Admin
+from broker_core.client.config import ClientConfig
+from broker_core.client.errors import NotSupported
+from broker_core.client.session import Session
+from broker_core.protocol.bodies.controller import LastChange, MasterLife, NameState, new_state
+from console.clusters.models import Cluster
+from console.replicas import history
+from console.replicas.watch import ReplicaWatch
+from tests.support.cast import Cast
+from tests.support.replica_group import replica_group
+from tests.support.scripted import scripted_cluster
+from tests.support.wait import eventually
+
+AT = 1_777_622_400_000
+
+
+@pytest.fixture
+def cluster(transactional_db: None) -> Cluster:
+    return Cluster.objects.create(name="prod", name_servers=["127.0.0.1:1"])
+
+
+def state(epoch: int, master: int | None, *in_sync: int, version: int = 1, why: str = "killed") -> NameState:
+    life = None if master is None else MasterLife(master, "1-a")
+    last = LastChange(why, "n1", AT)
+    return replace(new_state("b", "C"), epoch=epoch, version=version, master=life, in_sync=list(in_sync), last=last)
+
+
+def kept(limit: int = 20) -> list[tuple[int, int | None, list[int]]]:
+    return [(each.epoch, each.master_id, each.in_sync) for each in history.read("prod", "b", limit).items]
+
+
+def test_what_differs_in_epoch_master_or_set_is_kept_with_why_and_when(cluster: Cluster) -> None:
+    for each in (state(1, 1, 1, 2), state(1, 1, 2, 1, version=2), state(1, 1, 1, version=3), state(1, None, 1)):
+        history.keep("prod", [each], AT + 5)
+    history.keep("prod", [state(2, 2, 2, why="replica 1 is not heard")], AT + 7)
+
+    assert kept() == [(2, 2, [2]), (1, None, [1]), (1, 1, [1]), (1, 1, [1, 2])]
+    newest = history.read("prod", "b", 1).items[0]
+    assert (newest.why, newest.by) == ("replica 1 is not heard", "n1")
+    assert (newest.at, newest.seen_at) == ("2026-05-01T08:00:00.000Z", "2026-05-01T08:00:00.007Z")
+    assert history.read("prod", "other", 20).items == []
+
+
+def test_of_each_name_the_oldest_go(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MAX_KEPT", 3)
+    for epoch in range(1, 6):
+        history.keep("prod", [state(epoch, 1, 1)], AT)
+    assert [epoch for epoch, _, _ in kept()] == [5, 4, 3]
+
+
+def test_nothing_is_kept_of_a_cluster_that_was_removed(cluster: Cluster) -> None:
+    cluster.delete()
+    history.keep("prod", [state(1, 1, 1)], AT)
+    assert kept() == []
+
+
+def test_readers_of_the_whole_cluster_see_it(cluster: Cluster, cast: Cast) -> None:
+    history.keep("prod", [state(1, 1, 1, 2)], AT)
+    history.keep("prod", [state(2, None, 2)], AT)
+    path = "/api/v1/clusters/prod/brokers/b/replicas/history"
+
+    viewer = cast.browser("viewer")
+    found = viewer.get(path, {"limit": 1}).json()
+
+    assert found == {"broker": "b", "items": [{
+        "epoch": 2, "version": 1, "master_id": None, "in_sync": [2], "why": "killed", "by": "n1",
+        "at": "2026-05-01T08:00:00.000Z", "seen_at": "2026-05-01T08:00:00.000Z",
+    }]}  # fmt: skip
+    assert viewer.get(path, {"limit": 0}).status_code == 422
+
+
+@asynccontextmanager
+async def administered(name_server: str) -> AsyncIterator[Admin]:
+    session = Session(ClientConfig(name_servers=(name_server,)))
+    await session.start()
+    try:
+        yield Admin(session)
+    finally:
+        await session.close()
+
+
+async def test_a_switch_is_seen_once(cluster: Cluster, tmp_path: Path) -> None:
+    watch = ReplicaWatch("prod")
+    async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
+        await watch.look(admin, AT)
+        await watch.look(admin, AT)
+        (successor,) = group.slaves()
+        number = successor.components.roles.now.broker_id
+        await admin.replication.elect("b", number)
+        await eventually(lambda: successor.components.roles.now.is_master)
+        await watch.look(admin, AT)
+        # Another sampler that takes over keeps nothing twice
+        await ReplicaWatch("prod").look(admin, AT)
+        before = await sync_to_async(kept)()
+    assert [(epoch, master) for epoch, master, _ in before] == [(2, number), (1, 3 - number)]
+
+
+async def test_without_controllers_there_is_nothing_to_keep(cluster: Cluster) -> None:
+    async with scripted_cluster("b") as scripted, administered(scripted.name_server.addr) as admin:
+        with pytest.raises(NotSupported):
+            await ReplicaWatch("prod").look(admin, AT)
