@@ -46,6 +46,7 @@ def frame(log_offset: int, data: bytes) -> bytes:
 
 async def test_of_all_frames_of_one_read_the_last_report_alone_is_sent() -> None:
     told = list[FromSlave]()
+    is_closed = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         read = SlaveStreamReader()
@@ -56,6 +57,7 @@ async def test_of_all_frames_of_one_read_the_last_report_alone_is_sent() -> None
         while data := await reader.read(1024):
             told.extend(read.feed(data))
         writer.close()
+        is_closed.set()
 
     follower = Follower()
     follower.streams = MasterStreams(follower, lambda: None)
@@ -69,4 +71,5 @@ async def test_of_all_frames_of_one_read_the_last_report_alone_is_sent() -> None
     assert len(follower.heard) == 4
     assert told == [handshake, Report(9), Report(8)]
     follower.streams.close()
+    await is_closed.wait()
     server.close()
