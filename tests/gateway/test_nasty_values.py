@@ -95,7 +95,10 @@ BASES: Final[dict[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 # The values for names in paths; "nothing" for all others.
-USUAL: Final = {"cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999", "search_id": "999999"}
+USUAL: Final = {
+    "cluster": "local", "queue_id": "0", "user_id": "999999", "token_id": "999999", "search_id": "999999",
+    "replica": "999999",
+}  # fmt: skip
 
 Operation = tuple[str, str, dict[str, Any]]
 Value = TypeVar("Value")
