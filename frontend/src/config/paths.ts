@@ -33,6 +33,7 @@ export const paths = {
   brokerSettings: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config`,
   brokerSettingsPreview: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config:preview`,
   replicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas`,
+  replicaHistory: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas/history`,
   replicaAction: (c: string, broker: string, replica: number, action: string) => `${cluster(c)}/brokers/${part(broker)}/replicas/${replica}:${action}`,
   brokerAccounts: (c: string) => `${cluster(c)}/accounts`,
   brokerAccount: (c: string, key: string) => `${cluster(c)}/accounts/${part(key)}`,

@@ -39,6 +39,14 @@ export const replicas = {
     lacks: "The new master had {{bytes}} less than the longest log when it was heard last; it catches up before it takes over, where the old one lives.",
     refuses: "Sends would be refused: they need {{count}} replicas in sync.",
     noPreview: "The controller does not say what it would do",
+    history: {
+      title: "Decisions",
+      note: "the last 20 changes of master or in-sync set",
+      failed: "What was decided about {{broker}} could not be read",
+      none: "No change was seen yet",
+      led: "Epoch {{epoch}}: replica {{master}} is master, in sync {{ids}}",
+      leaderless: "Epoch {{epoch}}: no master, in sync {{ids}}",
+    },
     actionsOf: "Actions on replica {{replica}}",
     actions: {
       promote: { open: "Make master…", title: "Make replica {{replica}} master of {{broker}}", do: "Hand over to replica {{replica}}", words: "The master stops taking sends until the replica has its whole log, and the replica is elected. Nothing acknowledged is lost.", done: "Replica {{replica}} is master of {{broker}}", failed: "{{broker}} was not handed over" },

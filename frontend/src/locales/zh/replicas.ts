@@ -38,6 +38,14 @@ export const replicas = {
     lacks: "最近一次心跳时，新主比最长的日志少 {{bytes}}；只要旧主存活，接管前会补齐。",
     refuses: "发送将被拒绝：需要 {{count}} 个同步副本。",
     noPreview: "控制器未说明将会发生什么",
+    history: {
+      title: "决定记录",
+      note: "最近 20 次主或同步集合的变化",
+      failed: "无法读取关于 {{broker}} 的决定",
+      none: "尚未看到变化",
+      led: "任期 {{epoch}}：副本 {{master}} 为主，同步集合 {{ids}}",
+      leaderless: "任期 {{epoch}}：没有主，同步集合 {{ids}}",
+    },
     actionsOf: "副本 {{replica}} 的操作",
     actions: {
       promote: { open: "设为主…", title: "将 {{broker}} 的副本 {{replica}} 设为主", do: "移交给副本 {{replica}}", words: "主停止接收发送，直到该副本拥有全部日志，然后选举该副本。已确认的消息不会丢失。", done: "副本 {{replica}} 已成为 {{broker}} 的主", failed: "{{broker}} 未移交" },

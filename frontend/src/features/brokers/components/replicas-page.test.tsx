@@ -1,5 +1,5 @@
 import { fireEvent, screen, within } from "@testing-library/react"
-import { describe, expect, it } from "vitest"
+import { beforeEach, describe, expect, it } from "vitest"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { AT, reader, replica } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
@@ -27,6 +27,9 @@ const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: 
   const failover = { ...STATE, writable: true, writable_reason: null, stuck: null, set_back: false, age_ms: 0, ...state }
   return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas }
 }
+
+const HISTORY = `${REPLICAS}/history`
+beforeEach(() => answer(HISTORY, { broker: "broker-a", items: [] }))
 
 const openLed = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]) => {
   answer(REPLICAS, ledAnswer(state, replicas))
@@ -77,6 +80,21 @@ describe("the page of one broker name", () => {
     expect(second.getByText("Not in the set")).toBeTruthy()
     expect(screen.getByText("Sends are refused: no master is elected")).toBeTruthy()
     expect(screen.getByText("1 of 2 that sends need")).toBeTruthy()
+  })
+
+  it("tells who was master before, and since when nobody was", async () => {
+    const decision = { version: 3, why: "replica 1 is not heard", by: "n1", at: AT, seen_at: AT }
+    answer(HISTORY, { broker: "broker-a", items: [{ ...decision, epoch: 6, master_id: 2, in_sync: [2] }, { ...decision, epoch: 5, master_id: null, in_sync: [1, 2] }] })
+    openLed({}, [led(1, {}, "master"), led(2)])
+    expect(await screen.findByText("Epoch 6: replica 2 is master, in sync 2")).toBeTruthy()
+    expect(screen.getByText("Epoch 5: no master, in sync 1, 2")).toBeTruthy()
+    expect(screen.getAllByText("replica 1 is not heard, n1")).toHaveLength(2)
+  })
+
+  it("asks for no decisions where roles are fixed", async () => {
+    open([replica(0)])
+    await rowOf("10.0.0.1:10911")
+    expect(requests(HISTORY)).toHaveLength(0)
   })
 
   it("hands over after a preview of what changes", async () => {

@@ -13,6 +13,7 @@ import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
+import { ReplicaTimeline } from "./replica-timeline"
 import { ReplicasTable } from "./replicas-table"
 
 interface ReplicasPageProps {
@@ -39,6 +40,7 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
       <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
         {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
       </QueryPanel>
+      {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} broker={broker} />}
       {children}
     </Page>
   )

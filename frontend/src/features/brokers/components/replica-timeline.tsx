@@ -1,0 +1,40 @@
+import { useTranslation } from "react-i18next"
+import { QueryPanel } from "@/components/states/query-panel"
+import { Time } from "@/components/values/time"
+import type { PastDecision } from "@/lib/api-types"
+import { useReplicaHistory } from "../api/get-replica-history"
+import classes from "./replicas.module.css"
+
+/** Who was master of a broker name, and who was in sync, the newest first. */
+export function ReplicaTimeline({ cluster, broker }: { cluster: string; broker: string }) {
+  const { t } = useTranslation()
+  const query = useReplicaHistory(cluster, broker)
+  return (
+    <QueryPanel query={query} title={t("replicas.history.title")} note={t("replicas.history.note")} what={t("replicas.history.failed", { broker })}>
+      {({ items }) => (
+        <ol className={classes.timeline}>
+          {items.map((each) => (
+            <Decision key={`${each.epoch} ${each.version}`} of={each} />
+          ))}
+          {items.length === 0 && <li>{t("replicas.history.none")}</li>}
+        </ol>
+      )}
+    </QueryPanel>
+  )
+}
+
+function Decision({ of: { epoch, master_id: master, in_sync: set, why, by, at, seen_at: seen } }: { of: PastDecision }) {
+  const { t } = useTranslation()
+  const ids = set.join(", ")
+  return (
+    <li data-leaderless={master === null || undefined}>
+      <small>
+        <Time at={at ?? seen} />
+      </small>
+      <span>
+        {master === null ? t("replicas.history.leaderless", { epoch, ids }) : t("replicas.history.led", { epoch, master, ids })}
+        <small>{t("replicas.decided", { why, by })}</small>
+      </span>
+    </li>
+  )
+}
