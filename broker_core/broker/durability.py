@@ -100,6 +100,8 @@ class GroupCommit:
         self._is_running = False
         self._pace = DiskPace()
         self._failure: BaseException | None = None
+        self.on_flushed: Callable[[], None] | None = None
+        """Called after each flush, when those that waited for it are answered."""
 
     def __len__(self) -> int:
         """How many sends wait."""
@@ -159,6 +161,12 @@ class GroupCommit:
         self._want()
         await ended
 
+    def want(self) -> None:
+        """Flush soon, and once more if a flush is running; nobody waits for it."""
+        if not self._asked:
+            self._asked.append(self._loop.create_future())
+        self._want()
+
     def close(self) -> None:
         """Close the disk after the running flush."""
         self._disk.close()
@@ -212,5 +220,7 @@ class GroupCommit:
         for each in served:
             if not each.done():
                 each.set_result(None)
+        if self.on_flushed is not None:
+            self.on_flushed()
         if self._waiting or self._asked:
             self._want()

@@ -298,6 +298,8 @@ class _Start:
         components.figures.update(failover.figures())
         components.master_work.is_sure = components.registration.is_sure = failover.has_lease
         failover.on_lease = components.registration.want
+        if self._config.flushes_before_answer:
+            failover.want_flush, components.durability.on_flushed = components.durability.want, failover.flushed
         state = StateProcessor(components.state_book, failover, lambda: components.master_work.has_begun())
         for code, handler in state.handlers().items():
             for port in ports:

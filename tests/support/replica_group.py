@@ -39,6 +39,7 @@ class ReplicaGroup:
     name_server: str
     client: RemotingClient
     settings: FailoverSettings
+    flush: str = "async"
     ports: dict[int, int] = field(default_factory=dict)
     brokers: dict[int, Broker] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class ReplicaGroup:
         """Start the broker of a folder, at the port that it had."""
         port = self.ports.setdefault(number, free_ports(PORTS) + 2)
         config = BrokerConfig(
-            store=small_store(self.folder / f"b{number}"),
+            store=small_store(self.folder / f"b{number}", flush=self.flush),
             name_servers=(self.name_server,),
             port=port,
             identity=Identity("C", "b"),

@@ -66,6 +66,8 @@ class Failover:
         self.masters: MasterStreams
         self.on_lease: Callable[[], None] = _nothing
         """Called when this master knows, for the first time or again, that it is the only one."""
+        self.want_flush: Callable[[], None] = _nothing
+        """Asks for a flush of what a master sent, where only that may be reported (`flushed`)."""
         self._roles = roles
         self._remoting = remoting
         self._folder = folder
@@ -199,6 +201,7 @@ class Failover:
 
     def from_master(self, link: int, message: FromMaster) -> None:
         self._do(self.replica.from_master(link, message, self._clock()))
+        self.want_flush()
 
     def master_closed(self, link: int) -> None:
         self._do(self.replica.master_closed(link, self._clock()))

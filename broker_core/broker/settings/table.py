@@ -210,8 +210,10 @@ BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath"})
 
 
 def check_role(config: BrokerConfig) -> None:
-    """Raise ValueError if a master has the id of a slave, or a slave that of a master."""
+    """Raise ValueError if id and role do not fit, or controllers are to decide the role and none is named."""
     role, broker_id = config.replication.role, config.identity.broker_id
+    if config.failover.is_on and not config.failover.controllers:
+        raise ValueError("enableControllerMode=true needs controllerAddr: without controllers nobody is master")
     if role is BrokerRole.SLAVE and broker_id == MASTER_ID:
         raise ValueError(f"a slave needs a brokerId above 0, which is the master's, and this broker has {broker_id}")
     if role is not BrokerRole.SLAVE and broker_id != MASTER_ID:

@@ -32,6 +32,16 @@ async def test_what_was_answered_is_on_every_replica_and_outlives_its_master(tmp
         assert await group.read(successor) == [b"0", b"1", b"2", b"3", b"4", b"5"]
 
 
+async def test_with_synchronous_flush_an_answer_says_that_every_replica_has_it_on_its_disk(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, flush="sync") as group:
+        master = await group.master()
+        for number in range(3):
+            assert (await group.send(master, b"%d" % number)).code == ResponseCode.SUCCESS
+            end = master.store.confirmed_log_offset
+            assert end == master.store.appended_log_offset
+            assert all(each.store.flushed_log_offset >= end for each in group.brokers.values())
+
+
 async def test_a_master_that_comes_back_follows_and_joins_the_set(tmp_path: Path) -> None:
     async with replica_group(tmp_path) as group:
         (first,) = group.masters()

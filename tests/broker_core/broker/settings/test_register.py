@@ -148,3 +148,9 @@ def test_a_master_does_not_become_a_slave_by_a_change(tmp_path: Path) -> None:
         settings.update({"brokerRole": "SLAVE"}, now=NOW)
 
     assert text_of(settings, "brokerRole") == "SYNC_MASTER"
+
+
+def test_a_replica_without_controllers_is_refused(tmp_path: Path) -> None:
+    config = BrokerConfig(store=StoreConfig(tmp_path), settings={"enableControllerMode": "true"})
+    with pytest.raises(SettingIllegal, match="needs controllerAddr"):
+        Settings.of(config)
