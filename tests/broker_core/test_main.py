@@ -258,13 +258,13 @@ async def test_a_file_that_says_little_means_what_it_means_to_rocketmq_and_the_l
 
 def test_a_configuration_file_with_names_that_are_not_served_is_one_clear_line_and_status_2(tmp_path: Path) -> None:
     file = tmp_path / "broker.conf"
-    file.write_text("brokerId=1\nautoCreateTopicsEnable=true\n")
+    file.write_text("channelExpiredTimeout=5\nautoCreateTopicsEnable=true\n")
 
     ended = run("--config", str(file), "--data-dir", str(tmp_path / "data"))
 
     assert ended.returncode == 2
     assert ended.stderr == (
-        f"broker_core: {file}: brokerId: '1' is not served, only '0'; "
+        f"broker_core: {file}: channelExpiredTimeout: '5' is not served, only '120000'; "
         "autoCreateTopicsEnable is not known (is autoCreateTopicEnable meant?)\n"
     )
     assert not (tmp_path / "data").exists()

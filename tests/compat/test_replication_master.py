@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,6 +116,12 @@ async def test_the_log_of_a_slave_that_came_first_and_what_comes_after_kills(tmp
             assert verify(reader).faults == {}
 
 
+def pause(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process, and return once all its threads have stopped."""
+    process.send_signal(signal.SIGSTOP)
+    assert os.waitid(os.P_PID, process.pid, os.WSTOPPED) is not None
+
+
 async def test_a_sync_master_tells_of_a_slave_that_is_away_and_of_one_that_stalls(tmp_path: Path) -> None:
     with apart(tmp_path, {"brokerRole": "SYNC_MASTER"}) as (master, slave):
         await create(master, TOPIC)
@@ -123,7 +131,7 @@ async def test_a_sync_master_tells_of_a_slave_that_is_away_and_of_one_that_stall
         assert {await sent(master) for _ in range(50)} == {ResponseCode.SUCCESS}
 
         assert slave.process is not None
-        slave.process.send_signal(signal.SIGSTOP)
+        pause(slave.process)
         assert await sent(master) == ResponseCode.FLUSH_SLAVE_TIMEOUT
         assert await sent(master, "WAIT\x01false") == ResponseCode.SUCCESS
         slave.process.send_signal(signal.SIGCONT)
@@ -131,7 +139,7 @@ async def test_a_sync_master_tells_of_a_slave_that_is_away_and_of_one_that_stall
         assert await sent(master) == ResponseCode.SUCCESS
 
         # When a stranger claims to have more than there is, then nobody is told that a slave has it
-        slave.process.send_signal(signal.SIGSTOP)
+        pause(slave.process)
         host, _, port = master.address.rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port) + 1)
         writer.write(encode_report(1 << 40))

@@ -208,7 +208,8 @@ def test_nothing_is_kept_of_what_was_made() -> None:
     try:
         for call in _calls():
             _growth(call)  # objects created once stay
-            assert _growth(call) < 32_000  # the least object of each call would be twice that
+            # The least object of each call would be twice that. What another thread of the tests holds comes but once.
+            assert min(_growth(call) for _ in range(3)) < 32_000
     finally:
         tracemalloc.stop()
 
