@@ -14,13 +14,14 @@ class Bell:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
         self._rung: dict[str, int] = {}
-        self._revision = 0
+        self.revision = 0
+        """The newest that was told of."""
         self._waiting = asyncio.Condition()
 
     async def ring(self, keys: Iterable[str], revision: int) -> None:
         """Tell of changed keys as of a revision; what comes late is told with an earlier one."""
         async with self._waiting:
-            self._revision = max(self._revision, revision)
+            self.revision = max(self.revision, revision)
             for name in filter(None, map(self._keys.name_of, keys)):
                 self._rung[name] = max(self._rung.get(name, 0), revision)
             self._waiting.notify_all()
@@ -28,14 +29,14 @@ class Bell:
     async def turn_back(self, revision: int) -> None:
         """Tell that the engine is at an earlier revision than before: whoever waits for a later one is woken."""
         async with self._waiting:
-            self._revision = revision
+            self.revision = revision
             self._rung = dict.fromkeys(self._rung, revision)
             self._waiting.notify_all()
 
     async def changes(self, after: int) -> set[str]:
         """Return the names that changed after a revision, once there is one; all when the engine was turned back."""
         async with self._waiting:
-            await self._waiting.wait_for(lambda: self._revision < after or self._after(after))
+            await self._waiting.wait_for(lambda: self.revision < after or self._after(after))
             return self._after(after) or set(self._rung)
 
     async def until(self, condition: Callable[[], bool]) -> None:

@@ -42,7 +42,8 @@ class Reader:
 
     async def _read(self) -> None:
         patience = self._patience()
-        before = self._space.revision
+        # The watch may have told of more than the last read showed.
+        before = max(self._space.revision, self._bell.revision)
         while (changed := await self._ask(patience)) is None:
             pass
         if self._space.revision < before:
