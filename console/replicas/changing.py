@@ -20,7 +20,7 @@ from console.clusters.connections import ask
 from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.replicas.deciding import shown_state
-from console.replicas.shapes import ReplicaChange
+from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
 
 # A master may take seconds to let its successor catch up.
@@ -78,6 +78,16 @@ def set_policy(name: str, min_in_sync: int | None, unclean_allowed: bool | None)
     return lambda admin, dry_run: admin.replication.set_policy(
         name, min_in_sync=min_in_sync, unclean_allowed=unclean_allowed, dry_run=dry_run
     )
+
+
+def policy(cluster: str, broker: str) -> ReplicaPolicy:
+    """Return what operators decided for a name; raise NotKnown, or BrokersSilent while no controller leads."""
+    try:
+        now = ask(cluster, lambda admin: admin.replication.state(broker), seconds=_SECONDS)
+    except GantryError as error:
+        raise _problem(error) from error
+    found = now.state.policy
+    return ReplicaPolicy(min_in_sync=found.min_in_sync, unclean_allowed=found.unclean_allowed)
 
 
 def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> ReplicaChange:

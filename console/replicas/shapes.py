@@ -105,6 +105,15 @@ class Replicas(Struct, frozen=True, kw_only=True):
     replicas: Sequence[Replica]
 
 
+class ReplicaPolicy(Struct, frozen=True, kw_only=True):
+    """What operators decided for a broker name."""
+
+    min_in_sync: Annotated[
+        int, Meta(description="So many replicas must be in sync for sends, unless a broker's file wants more.")
+    ]
+    unclean_allowed: Annotated[bool, Meta(description="Whether one may be elected that may lack messages.")]
+
+
 class ReplicaChange(Struct, frozen=True, kw_only=True):
     """What a change did, or would do."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -9,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from console import etags
 from console.accounts.permissions import actor_of, needs
 from console.clusters.change_lock import change_lock
 from console.paging import LIMIT, limit_of
@@ -16,7 +18,7 @@ from console.query import flag_of
 from console.replicas import changing, history, reading
 from console.replicas.changing import Command, Target
 from console.replicas.controllers import controllers
-from console.replicas.shapes import Controllers, ReplicaChange, ReplicaHistory, Replicas
+from console.replicas.shapes import Controllers, ReplicaChange, ReplicaHistory, ReplicaPolicy, Replicas
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import WholeClusterView
 
@@ -92,9 +94,13 @@ class PolicySerializer(serializers.Serializer[Any]):
 class _ChangeView(WholeClusterView):
     permission_classes = (needs("admin"),)
 
-    def _change(self, request: Request, broker: str, action: str, command: Command) -> Response:
+    def _change(
+        self, request: Request, broker: str, action: str, command: Command, check: Callable[[], None] | None = None
+    ) -> Response:
         target = Target(self.cluster, broker, action)
         with change_lock(self.cluster, "brokers", broker):
+            if check is not None:
+                check()
             done = changing.change(actor_of(request), target, command, dry_run=flag_of(request, "dry_run"))
         return Response(as_json(done))
 
@@ -162,17 +168,30 @@ class AdoptView(_ChangeView):
 class PolicyView(_ChangeView):
     """What operators decide for a name."""
 
+    permission_classes = (needs("read", to_change="admin"),)
+
+    @extend_schema(operation_id="getReplicaPolicy", tags=["brokers"], responses=serializer_of(ReplicaPolicy))
+    def get(self, request: Request, cluster: str, broker: str) -> Response:
+        """Return how many replicas must be in sync, and whether an unclean one may be elected."""
+        shown = changing.policy(self.cluster, broker)
+        return Response(as_json(shown), headers={"ETag": etags.etag(shown)})
+
     @extend_schema(
         operation_id="updateReplicaPolicy",
         tags=["brokers"],
-        parameters=[_DRY_RUN],
+        parameters=[etags.IF_MATCH, _DRY_RUN],
         request=PolicySerializer,
         responses=_CHANGE,
     )
     def patch(self, request: Request, cluster: str, broker: str) -> Response:
         """Change how many replicas must be in sync, and whether an unclean one may be elected."""
+        etags.require(request)
         form = PolicySerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
         command = changing.set_policy(broker, wanted.get("min_in_sync"), wanted.get("unclean_allowed"))
-        return self._change(request, broker, "replica.policy", command)
+
+        def check() -> None:
+            etags.check(request, changing.policy(self.cluster, broker))
+
+        return self._change(request, broker, "replica.policy", command, check)

@@ -503,7 +503,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Return how many replicas must be in sync, and whether an unclean one may be elected.
+         * @description Return how many replicas must be in sync, and whether an unclean one may be elected.
+         */
+        get: operations["getReplicaPolicy"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6467,6 +6471,13 @@ export interface components {
             broker: string;
             items: components["schemas"]["PastDecision"][];
         };
+        /** @description What operators decided for a broker name. */
+        ReplicaPolicy: {
+            /** @description So many replicas must be in sync for sends, unless a broker's file wants more. */
+            min_in_sync: number;
+            /** @description Whether one may be elected that may lack messages. */
+            unclean_allowed: boolean;
+        };
         /** @enum {string} */
         ReplicaRoleEnum: "master" | "slave";
         /** @description The processes of one broker name, as they are now. */
@@ -10314,13 +10325,65 @@ export interface operations {
             };
         };
     };
+    getReplicaPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplicaPolicy"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     updateReplicaPolicy: {
         parameters: {
             query?: {
                 /** @description Only return what the change would do. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header: {
+                /** @description The ETag of the resource to change, or `*`. */
+                "If-Match": string;
+            };
             path: {
                 broker: string;
                 cluster: string;

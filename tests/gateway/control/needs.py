@@ -56,7 +56,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
         listClusters getCluster getOverview getOverviewHistory listEvents getDefinitions diffDefinitions
         listAlertRules getAlertRule previewAlertRule listAlerts getAlert countAlerts listSilences getSilence
     """,
-    ("read", "cluster"): "getBrokerSettings getReplicas getReplicaHistory getControllers",
+    ("read", "cluster"): "getBrokerSettings getReplicas getReplicaHistory getReplicaPolicy getControllers",
     (
         "read",
         "job",

@@ -76,17 +76,22 @@ def test_a_preview_changes_and_records_nothing_and_the_change_does_what_it_said(
 
 
 def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
-    body = {"min_in_sync": 2}
+    body, path, any_version = {"min_in_sync": 2}, f"/brokers/{failover.PAIR}/policy", {"If-Match": "*"}
     removed = call("POST", f"/brokers/{failover.PAIR_TO_SHRINK}/replicas/2:remove?living=true")
     assert removed.status_code == 200, removed.text
     assert removed.json()["after"]["replicas"] == [1]
 
-    refused = call("PATCH", f"/brokers/{failover.PAIR_TO_SHRINK}/policy", json=body)
+    refused = call("PATCH", f"/brokers/{failover.PAIR_TO_SHRINK}/policy", json=body, headers=any_version)
 
     assert refused.status_code == 409, refused.text
-    assert call("PATCH", f"/brokers/{failover.PAIR}/policy", json={}).status_code == 422
-    allowed = call("PATCH", f"/brokers/{failover.PAIR}/policy", json=body).json()
+    assert call("PATCH", path, json={}, headers=any_version).status_code == 422
+    read = call("GET", path)
+    assert read.json() == {"min_in_sync": 1, "unclean_allowed": False}
+    allowed = call("PATCH", path, json=body, headers={"If-Match": read.headers["etag"]}).json()
     assert (allowed["after"]["min_in_sync"], allowed["refuses_sends"]) == (2, False)
+    late = call("PATCH", path, json=body, headers={"If-Match": read.headers["etag"]})
+    assert (late.status_code, late.json()["code"]) == (412, "PRECONDITION_FAILED")
+    assert call("GET", "/brokers/nowhere/policy").status_code == 404
 
 
 def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call) -> None:

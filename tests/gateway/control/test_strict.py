@@ -25,6 +25,7 @@ def operations(control: Control) -> list[Operation]:
     names = {
         "cluster": "local", "topic": control.topic(), "group": control.group(), "queue_id": "0",
         "user_id": "999999", "token_id": "999999", "search_id": "999999", "broker": "nobody",
+        "replica": "999999",
     }  # fmt: skip
     return [
         (method.upper(), re.sub(r"{(\w+)}", lambda found: names.get(found[1], "nothing"), path), operation)
@@ -166,7 +167,7 @@ def test_an_action_without_a_body_takes_an_empty_object(control: Control, operat
     )
     for path in of_nothing:
         answer = control.as_("admin").post(path, json={})
-        assert answer.status_code != 422, f"{path}: {answer.text}"
+        assert not (answer.status_code == 422 and answer.json()["code"] == "INVALID"), f"{path}: {answer.text}"
 
 
 @pytest.mark.parametrize("name", ["Idempotency-Key", "If-Match", "Content-Type", "Authorization"])
