@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
+from broker_core.client.routes import MASTER_ID
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX
 from console.lag.group_state import has_no_offset
 from console.lag.shapes import GroupState, OverviewState, TopicState
@@ -24,6 +25,9 @@ SUBJECTS: Final[Mapping[str, SubjectKind]] = {
     "dead_letters_per_hour": "group",
     "broker_disk_used": "broker",
     "broker_silent": "broker",
+    "replica_lag_bytes": "broker",
+    "replicas_out_of_sync": "broker",
+    "broker_without_master": "broker",
     "disk_days_to_full": "cluster",
     "jobs_failed": "job",
     "jobs_failed_in_row": "job",
@@ -73,6 +77,20 @@ def silent_brokers(overview: OverviewState) -> Values:
     return silent
 
 
+def lags_of_replicas(overview: OverviewState) -> Values:
+    """Return what the furthest slave of each broker name lacks of its master's log; unknown if it is of any slave."""
+    lags: dict[str, list[int | None]] = {}
+    for broker in overview.brokers:
+        if broker.broker_id != MASTER_ID:
+            lags.setdefault(broker.name, []).append(broker.behind_bytes)
+    return {name: _most(each) for name, each in lags.items()}
+
+
+def _most(lags: list[int | None]) -> float | None:
+    known = [each for each in lags if each is not None]
+    return max(known) if len(known) == len(lags) else None
+
+
 _PLAIN: Final[Mapping[str, Callable[[ClusterState], Values]]] = {
     "group_lag": lambda state: group_values(state.groups, "lag"),
     "group_time_lag_ms": lambda state: group_values(state.groups, "time_lag_ms"),
@@ -82,6 +100,9 @@ _PLAIN: Final[Mapping[str, Callable[[ClusterState], Values]]] = {
     "dead_letters": lambda state: dead_letters(state.topics),
     "broker_disk_used": lambda state: disks_used(state.overview),
     "broker_silent": lambda state: silent_brokers(state.overview),
+    "replica_lag_bytes": lambda state: lags_of_replicas(state.overview),
+    "replicas_out_of_sync": lambda state: {name: each.out_of_sync for name, each in state.decisions.items()},
+    "broker_without_master": lambda state: {name: each.without_master for name, each in state.decisions.items()},
 }
 
 

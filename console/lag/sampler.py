@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -97,6 +98,8 @@ class ClusterSampler:
         reading = await self._reader.step(now, shown)
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         state = self._builder.step(reading)
+        if self._decisions is not None:
+            state = replace(state, decisions=self._decisions.figures)
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
         await self._topic_keeper.keep(self._store, reading, state.topics)
         self._shown_names.watched = await self._publisher.publish(state, shown.groups)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import msgspec
@@ -24,6 +24,7 @@ from console.lag.reading import LagReading
 from console.lag.shapes import GroupState, LastKnown, OverviewState, TopicState
 from console.lag.topic_state import TopicStates
 from console.moments import rfc3339
+from console.replicas.figures import DecidedFigures
 
 State = TypeVar("State", GroupState, TopicState)
 # What may still settle, as a trend over minutes, is looked at again once in so many steps.
@@ -41,6 +42,8 @@ class ClusterState:
     topics: dict[str, TopicState]
     changed: Changed | None = None
     """The names whose state is another one than a step before, but for its time; None if any may be."""
+    decisions: Mapping[str, DecidedFigures] = field(default_factory=dict)
+    """What controllers decided, by broker name; of names whose roles are fixed there is none."""
 
 
 class StateBuilder:

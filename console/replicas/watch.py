@@ -18,6 +18,7 @@ from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import ReplicasInfo
 from console.clusters.reasons import reason_of
 from console.replicas import history
+from console.replicas.figures import DecidedFigures, figures_of
 
 EVERY_MS: Final = 2_000
 # Where no name server hosts a controller, one may come some day.
@@ -35,6 +36,8 @@ class ReplicaWatch:
         self._asking: asyncio.Task[None] | None = None
         self._kept: dict[str, tuple[object, ...]] = {}
         self._failed_before = False
+        self.figures: Mapping[str, DecidedFigures] = {}
+        """Of the last round, by broker name; unknown after one in which no controller answered."""
 
     def begin(self, admin: Admin, now: int) -> None:
         """Begin a round at `now` (ms) if one is due and none is running."""
@@ -53,15 +56,20 @@ class ReplicaWatch:
             await self.look(admin, now)
             self._failed_before = False
         except NotSupported:
+            self.figures = {}
             self._due = now + _WITHOUT_MS
         except (GantryError, DatabaseError) as error:
+            if isinstance(error, GantryError):
+                self.figures = dict.fromkeys(self.figures, DecidedFigures())
             if not self._failed_before:
                 _log.warning("cluster=%s: decisions about replicas were not kept (%s)", self._cluster, _words(error))
             self._failed_before = True
 
     async def look(self, admin: Admin, now: int) -> None:
         """Ask what is decided of all names, and keep what changed; raise what the client and the database raise."""
-        told = {name: _what(info) for name, info in (await admin.replication.in_sync()).items()}
+        infos = await admin.replication.in_sync()
+        self.figures = {name: figures_of(info) for name, info in infos.items()}
+        told = {name: _what(info) for name, info in infos.items()}
         others = [name for name, what in told.items() if self._kept.get(name) != what]
         answers = await ask_all(others, admin.replication.state)
         await self._keep({name: known.state for name, known in answers.found.items()}, now)

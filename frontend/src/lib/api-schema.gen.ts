@@ -3465,7 +3465,7 @@ export interface components {
             value: number;
         };
         /** @enum {string} */
-        AlertMetric: "group_lag" | "group_time_lag_ms" | "group_in_rate" | "group_out_rate" | "topic_in_rate" | "dead_letters" | "dead_letters_per_hour" | "broker_disk_used" | "broker_silent" | "disk_days_to_full" | "jobs_failed" | "jobs_failed_in_row" | "job_differences" | "schedule_late_ms" | "schedule_missed";
+        AlertMetric: "group_lag" | "group_time_lag_ms" | "group_in_rate" | "group_out_rate" | "topic_in_rate" | "dead_letters" | "dead_letters_per_hour" | "broker_disk_used" | "broker_silent" | "replica_lag_bytes" | "replicas_out_of_sync" | "broker_without_master" | "disk_days_to_full" | "jobs_failed" | "jobs_failed_in_row" | "job_differences" | "schedule_late_ms" | "schedule_missed";
         /** @description A page of Alert. */
         AlertPage: {
             items: components["schemas"]["Alert"][];

@@ -17,6 +17,7 @@ from broker_core.client.session import Session
 from broker_core.protocol.bodies.controller import LastChange, MasterLife, NameState, new_state
 from console.clusters.models import Cluster
 from console.replicas import history
+from console.replicas.figures import DecidedFigures
 from console.replicas.watch import ReplicaWatch
 from tests.support.cast import Cast
 from tests.support.replica_group import replica_group
@@ -95,6 +96,7 @@ async def test_a_switch_is_seen_once(cluster: Cluster, tmp_path: Path) -> None:
     watch = ReplicaWatch("prod")
     async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
         await watch.look(admin, AT)
+        assert watch.figures == {"b": DecidedFigures(out_of_sync=0.0, without_master=0.0)}
         await watch.look(admin, AT)
         (successor,) = group.slaves()
         number = successor.components.roles.now.broker_id
