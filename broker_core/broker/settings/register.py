@@ -15,7 +15,7 @@ import orjson
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.errors import BadConfigFile, Refused, SettingFixed, SettingIllegal, SettingUnknown
 from broker_core.broker.saving import JsonFile
-from broker_core.broker.settings.table import BLACK_LIST, SETTINGS, Holds, check_role, facts
+from broker_core.broker.settings.table import BLACK_LIST, CHECKS, SETTINGS, Holds, facts
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.topics import DataVersion
@@ -76,7 +76,7 @@ class Settings:
             self._check_start(name, before, wanted)
             if SETTINGS[name].holds is Holds.LIVE:
                 current = self._changed(current, name, text)
-        self._check_role(wanted)
+        self._check_together(wanted)
         self._wanted = wanted
         self._changes |= {name: SETTINGS[name].text(wanted) for name in texts}
         self.version = DataVersion(self.version.counter + 1, now)
@@ -105,11 +105,12 @@ class Settings:
                 "change it where the broker is started"
             )
 
-    def _check_role(self, config: BrokerConfig) -> None:
-        try:
-            check_role(config)
-        except ValueError as error:
-            raise SettingIllegal("brokerRole", str(error)) from error
+    def _check_together(self, config: BrokerConfig) -> None:
+        for name, check in CHECKS.items():
+            try:
+                check(config)
+            except ValueError as error:
+                raise SettingIllegal(name, str(error)) from error
 
     def _refuse(self, name: str) -> Never:
         if name in BLACK_LIST:
@@ -148,7 +149,7 @@ class Settings:
             config = self._changed(config, name, text)
             if name in self._changes and self._changes[name] != SETTINGS[name].text(config):
                 _log.warning("setting=%s: %r, given at the start, overrides %r", name, text, self._changes[name])
-        self._check_role(config)
+        self._check_together(config)
         self.config = self._wanted = config
 
     def _parsed(self, tree: Any) -> tuple[dict[str, str], DataVersion]:

@@ -210,14 +210,27 @@ BLACK_LIST: Final = frozenset({"configBlackList", "brokerConfigPath"})
 
 
 def check_role(config: BrokerConfig) -> None:
-    """Raise ValueError if id and role do not fit, or controllers are to decide the role and none is named."""
+    """Raise ValueError if id and role do not fit."""
     role, broker_id = config.replication.role, config.identity.broker_id
-    if config.failover.is_on and not config.failover.controllers:
-        raise ValueError("enableControllerMode=true needs controllerAddr: without controllers nobody is master")
     if role is BrokerRole.SLAVE and broker_id == MASTER_ID:
         raise ValueError(f"a slave needs a brokerId above 0, which is the master's, and this broker has {broker_id}")
     if role is not BrokerRole.SLAVE and broker_id != MASTER_ID:
         raise ValueError(f"brokerId {broker_id} is a slave's, and this broker is {role}: a master has {MASTER_ID}")
+
+
+def check_replica(config: BrokerConfig) -> None:
+    """Raise ValueError if controllers are to decide the role, and cannot or would elect who is not found again."""
+    if config.failover.is_on and not config.failover.controllers:
+        raise ValueError("it needs controllerAddr: without controllers nobody is master")
+    if config.failover.is_on and config.port == 0:
+        raise ValueError(
+            "it needs a listenPort: with 0 it is another one at each start, and so is haListenPort, where other "
+            "replicas look for the log"
+        )
+
+
+CHECKS: Final = {"brokerRole": check_role, "enableControllerMode": check_replica}
+"""What must fit together, by the setting that a refusal names."""
 
 
 def facts(config: BrokerConfig, address: str) -> Iterator[tuple[str, str]]:

@@ -152,5 +152,11 @@ def test_a_master_does_not_become_a_slave_by_a_change(tmp_path: Path) -> None:
 
 def test_a_replica_without_controllers_is_refused(tmp_path: Path) -> None:
     config = BrokerConfig(store=StoreConfig(tmp_path), settings={"enableControllerMode": "true"})
-    with pytest.raises(SettingIllegal, match="needs controllerAddr"):
+    with pytest.raises(SettingIllegal, match=r"enableControllerMode.* needs controllerAddr"):
         Settings.of(config)
+
+
+def test_a_replica_that_others_cannot_find_again_is_refused(tmp_path: Path) -> None:
+    settings = {"enableControllerMode": "true", "controllerAddr": "127.0.0.1:9878"}
+    with pytest.raises(SettingIllegal, match=r"enableControllerMode.* needs a listenPort"):
+        Settings.of(BrokerConfig(store=StoreConfig(tmp_path), port=0, settings=settings))
