@@ -105,6 +105,21 @@ async def test_who_waits_for_a_revision_that_no_longer_exists_is_woken() -> None
     assert await waiting == {"a"}
 
 
+async def test_also_when_only_the_watch_had_told_of_it() -> None:
+    engine = Engine()
+    reader, bell = reader_of(engine, random.Random(1))
+    await reader.read()
+    copy = engine.copy()
+    write(engine, "a", "one")
+    gone = engine.revision
+    await bell.ring([KEYS.of("a")], gone)
+    waiting = asyncio.create_task(bell.changes(gone))
+    await asyncio.sleep(0)
+    engine.restore(copy)
+    await reader.read()
+    assert await asyncio.wait_for(waiting, 5) == {"a"}
+
+
 @pytest.mark.parametrize("key", ["leader", "other/x", ""])
 async def test_other_keys_are_no_names(key: str) -> None:
     engine = Engine()
