@@ -1,7 +1,7 @@
 """``make bench``: every benchmark in one run on one machine. Figures differ between machines, ratios hardly.
 
 python -m tests.benchmarks [append] [send] [gateway] [spark_scan] [spark_wire] [spark_start] [replay] [reconcile]
-    [apache] [crowd] [scale] [registration] [filters] [decisions] [replicas] [endurance]
+    [apache] [crowd] [scale] [registration] [filters] [decisions] [replicas] [failover] [endurance]
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 BENCHMARKS = (
     "append", "send", "gateway", "spark_scan", "spark_wire", "spark_start", "replay", "reconcile", "apache", "crowd",
-    "scale", "registration", "filters", "decisions", "replicas",
+    "scale", "registration", "filters", "decisions", "replicas", "failover",
 )  # fmt: skip
 BY_NAME_ONLY = ("endurance",)
 """Takes an hour."""
