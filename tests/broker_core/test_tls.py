@@ -13,14 +13,17 @@ import pytest
 
 from broker_core.client import Admin, Message, Producer, Session, Unreachable
 from broker_core.protocol import Command
+from broker_core.protocol.ha_plain import encode_report
 from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.routes import GetRouteInfoRequest
 from broker_core.remoting import ClientTls, RemotingClient, RemotingError
 from broker_core.remoting.other_protocols import PLAIN_REFUSED
+from broker_core.store.reader import StoreReader
 from tests.support.certificates import PASSWORD, Authority, Issued, replace_files
 from tests.support.cluster import ROOT, RunningBroker, create_topic
 from tests.support.serving import Serving
 from tests.support.tls_broker import authority_in, listeners, tls_broker, tls_settings
+from tests.support.wait import eventually
 
 ANY = ClientTls(checks_certificate=False)
 
@@ -78,6 +81,28 @@ async def test_an_enforcing_broker_answers_no_other_protocol(enforcing: RunningB
         for other in (b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x00", b"\x17\x03\x03"):
             assert await said_in_plaintext(address, other) in (PLAIN_REFUSED, b""), other
     assert "plaintext although tls.server.mode is enforcing" in enforcing.log.read_text()
+
+
+async def test_a_slave_copies_with_tls(
+    enforcing: RunningBroker, made: tuple[Authority, Issued], tmp_path: Path
+) -> None:
+    """docs/operations.md: With TLS on both sides the log is copied over TLS too."""
+    settings = tls_settings(made[1], "enforcing", brokerRole="SLAVE")
+    slave = RunningBroker(tmp_path, "async", ("--broker-id", "1"), settings, enforcing.name_server)
+    await send(enforcing, "copied")
+    try:
+        await asyncio.to_thread(slave.start)
+        await eventually(lambda: log_end(slave.store) == log_end(enforcing.store) > 0)
+    finally:
+        await asyncio.to_thread(slave.stop)
+    host, _, port = enforcing.address.rpartition(":")
+    assert await said_in_plaintext(f"{host}:{int(port) + 1}", encode_report(0)) in (PLAIN_REFUSED, b"")
+
+
+def log_end(store: Path) -> int:
+    """Return where a log ends that a running broker writes."""
+    with StoreReader.open(store) as reader:
+        return reader.log_end
 
 
 async def test_a_plain_client_learns_that_the_peer_speaks_tls(enforcing: RunningBroker) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple, cast
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.registration import MasterPlace
-from broker_core.broker.replication.master_facts import ask_facts, ask_first_record
+from broker_core.broker.replication.master_facts import MasterFacts, ask_facts, ask_first_record
 from broker_core.broker.replication.plain_slave import (
     FollowError,
     LogsDiverge,
@@ -150,13 +151,14 @@ class SlaveLink:
     async def _follow(self, place: Place) -> None:
         if self._stuck is not None:
             raise self._stuck
-        slave, grew = self._slave(await self._prepare(place)), asyncio.Event()
+        facts = await ask_facts(self._remoting, place.main)
+        slave, grew = self._slave(await self._prepare(place, facts)), asyncio.Event()
 
         def take(data: bytes) -> bytes:
             self._take(place, slave, data, grew)
             return slave.report(_now())
 
-        self._stream = stream = await _connect(place.stream, take)
+        self._stream = stream = await _connect(place.stream, take, self._tls(facts))
         try:
             if not self._changed.is_set():
                 await self._serve(place, slave, stream, grew)
@@ -165,10 +167,14 @@ class SlaveLink:
             self.figures.connected_since = None
             stream.close()
 
-    async def _prepare(self, place: Place) -> int:
+    def _tls(self, facts: MasterFacts) -> ssl.SSLContext | None:
+        """Return the TLS of the stream, where own connections have it: RocketMQ's masters speak none on this port."""
+        files = self._settings.config.tls.client()
+        return files.context() if files is not None and facts.is_gantry else None
+
+    async def _prepare(self, place: Place, facts: MasterFacts) -> int:
         """Return where to begin; an empty log gets the whole history. Raises FollowError and what the store raises."""
         end = self._store.appended_log_offset
-        facts = await ask_facts(self._remoting, place.main)
         try:
             start = starting_point(end, self._store.segment_bytes, facts.log)
         except LogsDiverge as stuck:
@@ -278,12 +284,12 @@ class _Stream(asyncio.Protocol):
             self._transport.abort()
 
 
-async def _connect(address: str, take: Callable[[bytes], bytes]) -> _Stream:
+async def _connect(address: str, take: Callable[[bytes], bytes], tls: ssl.SSLContext | None) -> _Stream:
     host, _, port = address.rpartition(":")
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(_CONNECT_S):
-            _, stream = await loop.create_connection(lambda: _Stream(take), host.strip("[]"), int(port))
+            _, stream = await loop.create_connection(lambda: _Stream(take), host.strip("[]"), int(port), ssl=tls)
     except TimeoutError as error:
         raise LinkEnded(f"no connection to {address} within {_CONNECT_S:.0f} s") from error
     except (OSError, ValueError, OverflowError) as error:
