@@ -8,6 +8,7 @@
     ├── NameIllegal              an invalid name
     ├── TopicNotFound            no broker of the cluster has this topic
     ├── NoRoute                  the topic is known, but none of its brokers can serve this request
+    │   ├── NoMaster             … because no master of a broker is known: nothing was sent to it
     │   ├── TopicReadOnly        … because none of its queues is writable
     │   └── TopicPaused          … because none of its queues is readable
     ├── MessageTooLarge          refused before it was sent
@@ -108,6 +109,16 @@ class NoRoute(ClientError):
     def __init__(self, topic: str, reason: str = "its route names no reachable broker") -> None:
         super().__init__(f"topic {topic!r}: {reason}")
         self.topic = topic
+
+
+class NoMaster(NoRoute):
+    """No master of these brokers is known, so nothing was sent to them; none of a cluster's if no name is given."""
+
+    def __init__(self, *broker_names: str, topic: str = "") -> None:
+        ClientError.__init__(self, _without_master(broker_names))
+        self.topic = topic
+        self.broker_names = broker_names
+        self.broker_name = broker_names[0] if len(broker_names) == 1 else None
 
 
 class TopicReadOnly(NoRoute):
@@ -339,6 +350,12 @@ def refused_decision(code: int, remark: str | None, addr: str) -> ClientError:
     if code == ResponseCode.SYSTEM_ERROR and (remark or "").startswith(_NO_TRANSACTION):
         return TransactionUnknown(code, remark, addr)
     return refusal(code, remark, addr)
+
+
+def _without_master(names: tuple[str, ...]) -> str:
+    if not names:
+        return "the name servers list no broker"
+    return f"no master of broker{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))} is known"
 
 
 def _code_name(code: int) -> str:

@@ -76,6 +76,8 @@ class Cluster:
         self.brokers = {name: Peer(name) for name in broker_names}
         self.routes: dict[str, TopicRouteData] = {}
         self._announced: dict[str, str] = {}
+        self.without_master: set[str] = set()
+        """Brokers that the name server lists with a slave alone, in routes made from now on too."""
         self.name_server.on(RequestCode.GET_ROUTEINFO_BY_TOPIC, self._route)
         self.name_server.on(RequestCode.GET_BROKER_CLUSTER_INFO, self._cluster_info)
         for peer in self.brokers.values():
@@ -98,7 +100,8 @@ class Cluster:
         )
 
     def _broker_data(self, name: str) -> BrokerData:
-        return BrokerData(name, "test", {0: self._announced.get(name, self.brokers[name].addr)})
+        addr = self._announced.get(name, self.brokers[name].addr)
+        return BrokerData(name, "test", {1 if name in self.without_master else 0: addr})
 
     def _route(self, request: Command, _: Connection) -> Command:
         topic = request.header(GetRouteInfoRequest).topic

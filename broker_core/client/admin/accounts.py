@@ -11,7 +11,7 @@ import orjson
 from broker_core.client.admin.maintenance import Maintenance
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers
-from broker_core.client.errors import AccountRefused, BrokerRefused, MalformedAnswer, NotSupported
+from broker_core.client.errors import AccountRefused, BrokerRefused, MalformedAnswer, NoMaster, NotSupported
 from broker_core.protocol.addresses import pieces
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.access import ClusterAccessConfig, PlainAccessConfig
@@ -77,8 +77,11 @@ class Accounts:
         return await self._requests.ask_each(await self._addresses(), lambda addr: self.of(addr, secret_nonce))
 
     async def put(self, account: PlainAccessConfig) -> Answers[None]:
-        """Create an account or change it, on every broker; what is None stays, but for the switch `admin`."""
-        return await self.put_on(dict.fromkeys(await self._addresses(), account))
+        """Create an account or change it, on every broker; what is None stays, but for the switch `admin`.
+
+        Raises NoMaster if the name servers list no broker.
+        """
+        return await self.put_on(dict.fromkeys(await self._all_to_change(), account))
 
     async def put_on(self, accounts: Mapping[str, PlainAccessConfig]) -> Answers[None]:
         """Create or change an account as given for each address.
@@ -92,28 +95,40 @@ class Accounts:
         return await self._requests.ask_each(accounts, put)
 
     async def delete(self, access_key: str, *, addresses: Sequence[str] | None = None) -> Answers[None]:
-        """Delete an account on every broker, or on those at `addresses`; one that lacks it refuses (210)."""
+        """Delete an account on every broker, or on those at `addresses`; one that lacks it refuses (210).
+
+        Raises NoMaster as `put` does.
+        """
 
         async def delete(addr: str) -> None:
             await self._change(addr, DeleteAccessConfigRequest(access_key))
 
-        return await self._requests.ask_each(await self._addresses() if addresses is None else addresses, delete)
+        asked = await self._all_to_change() if addresses is None else addresses
+        return await self._requests.ask_each(asked, delete)
 
     async def put_global_white(self, patterns: Sequence[str]) -> Answers[None]:
         """Replace the addresses that need no signature, in the first account file of every broker.
 
         Those in braces are sent one by one, since brokers of RocketMQ cut them at the commas; these refuse the whole
-        (211) unless the file has such a list already. Raises ValueError for what is no address.
+        (211) unless the file has such a list already. Raises ValueError for what is no address, and NoMaster as `put`
+        does.
         """
         header = UpdateGlobalWhiteAddrsRequest(",".join(each for pattern in patterns for each in pieces(pattern)))
 
         async def put(addr: str) -> None:
             await self._change(addr, header)
 
-        return await self._requests.ask_each(await self._addresses(), put)
+        return await self._requests.ask_each(await self._all_to_change(), put)
 
     async def _addresses(self) -> list[str]:
         return [broker.addr for broker in await self._requests.brokers()]
+
+    async def _all_to_change(self) -> list[str]:
+        """Return every broker; raise NoMaster if there is none, so that nobody takes a change for made."""
+        addresses = await self._addresses()
+        if not addresses:
+            raise NoMaster
+        return addresses
 
     async def _change(self, addr: str, header: object) -> None:
         try:

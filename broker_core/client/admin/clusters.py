@@ -138,6 +138,10 @@ class Clusters:
         """Return all brokers that the name servers know, by name and id; raise Unreachable."""
         return await self._requests.brokers()
 
+    async def brokers_now(self) -> list[BrokerAddress]:
+        """Return the same as a name server tells it now; `brokers` may be a second old."""
+        return await self._requests.brokers_now()
+
     async def masters(self) -> dict[str, str]:
         """Return address → broker name of every master; raise Unreachable."""
         return await self._requests.masters()

@@ -173,7 +173,8 @@ class Groups:
     ) -> Answers[None]:
         """Create the group, or replace its settings, on every master or those of `brokers`; answers by address.
 
-        Raises NameIllegal before anything is sent.
+        A broker without a master fails with NoMaster, by its name. Raises NameIllegal, and NoMaster if none has a
+        master, before anything is sent.
         """
         check_name(name, longest=MAX_GROUP_NAME)
         config = SubscriptionGroupConfig(
@@ -185,20 +186,23 @@ class Groups:
         )
         body = coder.encode(config)
 
-        async def send(addr: str) -> None:
+        async def send(addr: str, _: str) -> None:
             await self._requests.ask(addr, CreateSubscriptionGroupRequest(), body)
 
-        return await self._requests.ask_each(await self._requests.masters_among(brokers), send)
+        return await self._requests.change_each(brokers, send)
 
     async def delete(self, name: str) -> Answers[None]:
-        """Delete settings and offsets of the group on every master; its retry and dead letter topics stay."""
+        """Delete settings and offsets of the group on every master; its retry and dead letter topics stay.
+
+        Fails for brokers without a master as `create` does.
+        """
 
         header = DeleteSubscriptionGroupRequest(name, remove_offset=True, clean_offset=True)
 
-        async def send(addr: str) -> None:
+        async def send(addr: str, _: str) -> None:
             await self._requests.ask(addr, header)
 
-        return await self._requests.ask_each(await self._requests.masters(), send)
+        return await self._requests.change_each(None, send)
 
     async def consume_stats(self, name: str, *, topic: str | None = None) -> GroupStats:
         """Return the group's progress in each queue of its topics, or of one topic; an unknown group has no queues."""

@@ -44,7 +44,7 @@ class Reset:
 
     offsets: dict[MessageQueue, int] = field(default_factory=dict)
     failed: dict[str, GantryError] = field(default_factory=dict)
-    """Brokers whose queues were not reset, by address."""
+    """Brokers whose queues were not reset, by address, or by name where no master is known."""
 
 
 class Offsets:
@@ -190,18 +190,19 @@ class Offsets:
         """Reset a group to the messages of `timestamp` (ms; TO_THE_END), on every broker of a topic.
 
         The broker notifies online members, which move there within seconds. For a group without members the offsets
-        are stored directly. Without `force` no queue moves forward. Raises TopicNotFound.
+        are stored directly. Without `force` no queue moves forward. Raises TopicNotFound, and NoMaster if none of its
+        brokers has a master.
         """
-        masters = await self._requests.masters_of(topic)
+        route = await self._requests.session.routes.refresh(topic)
 
-        async def reset_on(addr: str) -> dict[MessageQueue, int]:
-            await self._fill_gaps(addr, masters[addr], group, topic)
+        async def reset_on(addr: str, broker: str) -> dict[MessageQueue, int]:
+            await self._fill_gaps(addr, broker, group, topic)
             try:
                 return await self._reset_online(addr, group, topic, timestamp, force)
             except GroupOffline:
-                return await self._reset_offline(masters[addr], group, topic, timestamp, force)
+                return await self._reset_offline(broker, group, topic, timestamp, force)
 
-        answers = await self._requests.ask_each(masters, reset_on)
+        answers = await self._requests.change_each({queue.broker_name for queue in route.data.queue_datas}, reset_on)
         offsets = {queue: offset for found in answers.found.values() for queue, offset in found.items()}
         return Reset(dict(sorted(offsets.items())), answers.failed)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from broker_core.client.answers import Answers, ask_all
-from broker_core.client.errors import MalformedAnswer, NoRoute, TimedOut, Unreachable
+from broker_core.client.errors import MalformedAnswer, NoMaster, TimedOut, Unreachable
 from broker_core.client.routes import MASTER_ID
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
@@ -54,12 +54,17 @@ class AdminRequests:
     async def brokers(self) -> list[BrokerAddress]:
         """Return all brokers, by name and id; raise Unreachable if no name server answers."""
         if time.monotonic() - self._asked_at > _KEEP_CLUSTER_SECONDS:
-            answer = await self.session.ask_name_server(GetBrokerClusterInfoRequest())
-            info = self.decode(ClusterInfo, answer, "name server")
-            self._brokers = _addresses(info)
-            for broker in info.broker_addr_table.values():
-                self.session.routes.note_names(broker)
-            self._asked_at = time.monotonic()
+            return await self.brokers_now()
+        return self._brokers
+
+    async def brokers_now(self) -> list[BrokerAddress]:
+        """Return the same as a name server tells it now: a change must not go to a former master."""
+        answer = await self.session.ask_name_server(GetBrokerClusterInfoRequest())
+        info = self.decode(ClusterInfo, answer, "name server")
+        self._brokers = _addresses(info)
+        for broker in info.broker_addr_table.values():
+            self.session.routes.note_names(broker)
+        self._asked_at = time.monotonic()
         return self._brokers
 
     async def masters(self) -> dict[str, str]:
@@ -83,10 +88,10 @@ class AdminRequests:
         return {addr: name for name, addr in route.masters.items()}
 
     async def master(self, broker_name: str) -> str:
-        """Return the address of a broker's master; raise NoRoute if there is none."""
+        """Return the address of a broker's master; raise NoMaster if there is none."""
         addr = await self.session.master_of(broker_name)
         if addr is None:
-            raise NoRoute("", f"no master of broker {broker_name!r} is known")
+            raise NoMaster(broker_name)
         return addr
 
     async def ask(
@@ -117,6 +122,23 @@ class AdminRequests:
     async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
         """Send a request to several brokers at once."""
         return await ask_all(addresses, ask)
+
+    async def change_each(
+        self, brokers: Iterable[str] | None, change: Callable[[str, str], Awaitable[T]]
+    ) -> Answers[T]:
+        """Send a change to the master of each broker with these names, or of all if None; answers by address.
+
+        `change` is given address and name. A broker without a master fails with NoMaster, by its name. Raises NoMaster
+        if none of them has one, and Unreachable if no name server answers.
+        """
+        listed = await self.brokers_now()
+        wanted = {broker.name for broker in listed} if brokers is None else set(brokers)
+        masters = {broker.addr: broker.name for broker in listed if broker.is_master and broker.name in wanted}
+        without = sorted(wanted.difference(masters.values()))
+        if not masters and (without or brokers is None):
+            raise NoMaster(*without)
+        answers = await ask_all(masters, lambda addr: change(addr, masters[addr]))
+        return Answers(answers.found, {**answers.failed, **{name: NoMaster(name) for name in without}})
 
     @contextmanager
     def _patience(self, addr: str, wanted_ms: int | None) -> Iterator[int]:

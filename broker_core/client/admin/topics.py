@@ -125,23 +125,21 @@ class Topics:
         """Create the topic, or replace its settings, on every master or those of `brokers`; answers by address.
 
         Queue counts are per broker. A broker that keeps no message types fails with NotSupported if one is given, and
-        is not changed. Raises NameIllegal before anything is sent.
+        is not changed; one without a master fails with NoMaster, by its name. Raises NameIllegal, and NoMaster if none
+        has a master, before anything is sent.
         """
         check_name(name)
-        masters = await self._requests.masters_among(brokers)
-        if message_type is None:
-            header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order)
-            return await self._send_to_each(masters, header)
-        attributes = declare(message_type)
+        attributes = None if message_type is None else declare(message_type)
         header = CreateTopicRequest(name, read_queues, write_queues, perm, order=order, attributes=attributes)
 
-        async def send(addr: str) -> None:
-            # Brokers before 5.x ignore the attributes without a word; these do not know this question either.
-            with suppress(TopicNotFound):
-                await self._config_on(addr, name)
+        async def send(addr: str, _: str) -> None:
+            if message_type is not None:
+                # Brokers before 5.x ignore the attributes without a word; these do not know this question either.
+                with suppress(TopicNotFound):
+                    await self._config_on(addr, name)
             await self._requests.ask(addr, header)
 
-        return await self._requests.ask_each(masters, send)
+        return await self._requests.change_each(brokers, send)
 
     async def described(self, name: str) -> Topic:
         """Return one topic with the attributes that its brokers tell; raise TopicNotFound or Unreachable.
@@ -166,55 +164,65 @@ class Topics:
         write_queues: int | None = None,
         perm: int | None = None,
     ) -> Answers[None]:
-        """Change the given settings and keep the others, on each broker of the topic; raise TopicNotFound."""
+        """Change the given settings and keep the others, on each broker of the topic.
+
+        Raises TopicNotFound, and NoMaster as `create` does.
+        """
         topic = await self.get(name)
         return await self._change(topic, dict.fromkeys(topic.configs, TopicChange(read_queues, write_queues, perm)))
 
     async def update_on(self, name: str, changes: Mapping[str, TopicChange]) -> Answers[None]:
-        """Change the topic on the brokers with these names and keep it on the others; raise TopicNotFound.
+        """Change the topic on the brokers with these names and keep it on the others.
 
-        Brokers that do not have the topic, or have no master, are left out.
+        Brokers that do not have the topic are left out. Raises TopicNotFound, also if none of them has it, and NoMaster
+        as `create` does.
         """
         return await self._change(await self.get(name), changes)
 
     async def _change(self, topic: Topic, changes: Mapping[str, TopicChange]) -> Answers[None]:
-        async def change(addr: str) -> None:
-            broker = masters[addr]
+        async def change(addr: str, broker: str) -> None:
             await self._requests.ask(addr, changes[broker].request(topic.configs[broker]))
 
         chosen = topic.configs.keys() & changes.keys()
-        masters = await self._requests.masters_among(chosen)
-        answers = await ask_all(masters, change)
+        if not chosen:
+            raise TopicNotFound(topic.name)
+        answers = await self._requests.change_each(chosen, change)
         self._requests.session.routes.forget(topic.name)
         return answers
 
-    async def delete(self, name: str, *, masters: Iterable[str] | None = None) -> Answers[None]:
+    async def delete(self, name: str, *, brokers: Iterable[str] | None = None) -> Answers[None]:
         """Delete the topic with its messages: first on each broker, which would otherwise register it again, then on
         each name server. Answers by address.
 
-        `masters` are the addresses of its brokers, by default those of the route; raises TopicNotFound without a route.
+        `brokers` are the names of those that have it, by default those of the route. Raises TopicNotFound without a
+        route, and NoMaster as `create` does.
         """
-        holders = await self._requests.masters_of(name) if masters is None else masters
-        deleted = await self._send_to_each(holders, DeleteTopicRequest(name))
-        forgotten = await self._send_to_each(
-            self._requests.session.name_servers.addresses, DeleteTopicInNameServerRequest(name)
-        )
+
+        async def delete(addr: str, _: str) -> None:
+            await self._requests.ask(addr, DeleteTopicRequest(name))
+
+        async def forget(addr: str) -> None:
+            await self._requests.ask(addr, DeleteTopicInNameServerRequest(name))
+
+        holders = (await self.get(name)).brokers if brokers is None else brokers
+        deleted = await self._requests.change_each(holders, delete)
+        forgotten = await self._requests.ask_each(self._requests.session.name_servers.addresses, forget)
         self._requests.session.routes.forget(name)
         return Answers({**deleted.found, **forgotten.found}, {**deleted.failed, **forgotten.failed})
 
     async def purge(self, name: str, before: Mapping[str, Mapping[int, int]]) -> Answers[Mapping[int, int]]:
         """Make the messages before a queue offset unreadable, by broker name and queue id; the offsets go on.
 
-        Answers by address: where each queue begins now. Brokers of Apache RocketMQ fail with NotSupported.
+        Answers by address: where each queue begins now. Brokers of Apache RocketMQ fail with NotSupported. Raises
+        NoMaster as `create` does.
         """
-        masters = await self._requests.masters_among(before)
         header = PurgeTopicRequest(name)
 
-        async def purge(addr: str) -> Mapping[int, int]:
-            body = bodies.encode(QueueOffsets(dict(before[masters[addr]])))
+        async def purge(addr: str, broker: str) -> Mapping[int, int]:
+            body = bodies.encode(QueueOffsets(dict(before[broker])))
             return (await self._requests.ask_for(QueueOffsets, addr, header, body, topic=name)).offset_table
 
-        return await self._requests.ask_each(masters, purge)
+        return await self._requests.change_each(before, purge)
 
     async def stats(self, name: str) -> TopicStats:
         """Return the contents of each queue; raise TopicNotFound if no broker has the topic."""
@@ -278,9 +286,3 @@ class Topics:
         return await self._requests.ask_each(
             masters, lambda addr: self._requests.ask_for(TopicProducersBody, addr, header, topic=name)
         )
-
-    async def _send_to_each(self, addresses: Iterable[str], header: object) -> Answers[None]:
-        async def send(addr: str) -> None:
-            await self._requests.ask(addr, header)
-
-        return await self._requests.ask_each(addresses, send)
