@@ -190,6 +190,7 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     ClusterUnknown: BROKER_UNREACHABLE,
     client.TopicNotFound: TOPIC_NOT_FOUND,
     client.NoRoute: NO_ROUTE,
+    client.NoMaster: BROKER_UNREACHABLE,
     NoBrokerListed: BROKER_UNREACHABLE,
     client.TopicReadOnly: TOPIC_READ_ONLY,
     client.TopicPaused: TOPIC_PAUSED,

@@ -6,7 +6,7 @@ if no broker made the change. Repeating a change applies it to the brokers that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.groups import Group
 from broker_core.client.admin.topics import Topic, TopicChange
 from broker_core.client.answers import Answers
-from broker_core.client.errors import TopicNotFound
+from broker_core.client.errors import NoMaster, TopicNotFound
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import TopicConfig
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
@@ -40,13 +40,13 @@ def create_topic(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        missing = unlisted(known, masters)
+        masters, listed = await _brokers(admin)
+        missing = unlisted(known, listed)
         held = {broker.name for broker in missing if broker.holds(name)}
         had_it = _holders(what, masters, await _topic_configs(admin, name), lambda each: _as_wanted(each, settings))
-        _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
-        lacking = set(masters.values()) - had_it
-        return BrokerAnswers(masters, await admin.topics.create(name, **settings, brokers=lacking), had_it, missing)
+        _refuse_if_everywhere(what, had_it | held, {*listed, *known.brokers})
+        answers = await _reached(admin.topics.create(name, **settings, brokers=listed - had_it))
+        return BrokerAnswers(masters, answers, had_it, missing)
 
     outcomes = _change(
         by, "topic.create", f"{cluster}/topics/{name}", lambda: ask(cluster, change).outcomes(), after=settings
@@ -67,10 +67,10 @@ def change_topic(by: Actor, cluster: str, topic: Topic, settings: Mapping[str, A
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        missing = [broker for broker in unlisted(known, masters) if broker.holds(topic.name)]
-        is_listed = not topic.configs.keys().isdisjoint(masters.values())
-        answers = await admin.topics.update(topic.name, **settings) if is_listed else Answers[None]()
+        masters, listed = await _brokers(admin)
+        missing = [broker for broker in unlisted(known, listed) if broker.holds(topic.name)]
+        is_listed = not topic.configs.keys().isdisjoint(listed)
+        answers = await _reached(admin.topics.update(topic.name, **settings)) if is_listed else Answers[None]()
         return BrokerAnswers(masters, answers, missing=missing)
 
     return _change(
@@ -90,10 +90,10 @@ def change_queues(
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        missing = [broker for broker in unlisted(known, masters) if broker.name in changes]
-        is_listed = not changes.keys().isdisjoint(masters.values())
-        answers = await admin.topics.update_on(topic.name, changes) if is_listed else Answers[None]()
+        masters, listed = await _brokers(admin)
+        missing = [broker for broker in unlisted(known, listed) if broker.name in changes]
+        is_listed = not changes.keys().isdisjoint(listed)
+        answers = await _reached(admin.topics.update_on(topic.name, changes)) if is_listed else Answers[None]()
         return BrokerAnswers(masters, answers, missing=missing)
 
     return _change(
@@ -110,9 +110,10 @@ def purge_topic(by: Actor, cluster: str, topic: str, before: Mapping[str, Mappin
     """Make the messages before a queue offset unreadable, by broker name and queue id; the offsets go on."""
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        missing = [broker for broker in unlisted(known, masters) if broker.name in before]
-        answers = await admin.topics.purge(topic, before)
+        masters, listed = await _brokers(admin)
+        missing = [broker for broker in unlisted(known, listed) if broker.name in before]
+        there = {broker: places for broker, places in before.items() if broker in listed}
+        answers = await _reached(admin.topics.purge(topic, there))
         done = Answers[None](dict.fromkeys(answers.found), answers.failed)
         return BrokerAnswers(masters, done, missing=missing)
 
@@ -132,10 +133,10 @@ def delete_topic(by: Actor, cluster: str, topic: Topic) -> Outcomes:
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        missing = [broker for broker in unlisted(known, masters) if broker.holds(topic.name)]
-        holders = [addr for addr, broker in masters.items() if broker in topic.configs]
-        return BrokerAnswers(masters, await admin.topics.delete(topic.name, masters=holders), missing=missing)
+        masters, listed = await _brokers(admin)
+        missing = [broker for broker in unlisted(known, listed) if broker.holds(topic.name)]
+        answers = await _reached(admin.topics.delete(topic.name, brokers=listed & topic.configs.keys()))
+        return BrokerAnswers(masters, answers, missing=missing)
 
     outcomes = _change(
         by,
@@ -157,14 +158,15 @@ def create_group(by: Actor, cluster: str, name: str, settings: Mapping[str, Any]
 
     async def change(admin: Admin) -> BrokerAnswers:
         masters, answers = await _groups(admin)
+        listed = (await _brokers(admin))[1]
         found = answers.raise_if_none().found.get(name, Group(name))
         if found.topics and not found.configs:
             raise AlreadyExists(f"{what} already consumes, without its own settings.")
         held = {broker.name for broker in known.missing(_answering(masters, answers)) if name in broker.groups}
         had_it = _holders(what, masters, found.configs, lambda each: _has(each, settings))
-        _refuse_if_everywhere(what, had_it | held, {*masters.values(), *known.brokers})
-        created = await admin.groups.create(name, **settings, brokers=set(masters.values()) - had_it)
-        return BrokerAnswers(masters, created, had_it, unlisted(known, masters))
+        _refuse_if_everywhere(what, had_it | held, {*listed, *known.brokers})
+        created = await _reached(admin.groups.create(name, **settings, brokers=listed - had_it))
+        return BrokerAnswers(masters, created, had_it, unlisted(known, listed))
 
     return _change(
         by, "group.create", f"{cluster}/groups/{name}", lambda: ask(cluster, change).outcomes(), after=settings
@@ -178,8 +180,9 @@ def change_group(by: Actor, cluster: str, group: Group, settings: Mapping[str, A
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        return BrokerAnswers(masters, await admin.groups.create(group.name, **after), missing=unlisted(known, masters))
+        masters, listed = await _brokers(admin)
+        answers = await _reached(admin.groups.create(group.name, **after, brokers=listed))
+        return BrokerAnswers(masters, answers, missing=unlisted(known, listed))
 
     return _change(
         by,
@@ -196,9 +199,9 @@ def delete_group(by: Actor, cluster: str, group: Group) -> Outcomes:
     known = remembered(cluster)
 
     async def change(admin: Admin) -> BrokerAnswers:
-        masters = await admin.clusters.masters()
-        missing = [broker for broker in unlisted(known, masters) if group.name in broker.groups]
-        return BrokerAnswers(masters, await admin.groups.delete(group.name), missing=missing)
+        masters, listed = await _brokers(admin)
+        missing = [broker for broker in unlisted(known, listed) if group.name in broker.groups]
+        return BrokerAnswers(masters, await _reached(admin.groups.delete(group.name)), missing=missing)
 
     outcomes = _change(
         by,
@@ -231,6 +234,20 @@ def find_group(cluster: str, name: str) -> Group | None:
         return Group(name)
     answers.raise_if_none()
     return found
+
+
+async def _brokers(admin: Admin) -> tuple[dict[str, str], set[str]]:
+    """Return address → name of every master, and the names of all listed brokers, with or without a master."""
+    brokers = await admin.clusters.brokers_now()
+    return {each.addr: each.name for each in brokers if each.is_master}, {each.name for each in brokers}
+
+
+async def _reached(change: Awaitable[Answers[C]]) -> Answers[C]:
+    """Return the answers to a change; where none of its brokers has a master, it failed on each of them."""
+    try:
+        return await change
+    except NoMaster as error:
+        return Answers({}, {name: NoMaster(name) for name in error.broker_names})
 
 
 async def _topic_configs(admin: Admin, name: str) -> dict[str, TopicConfig]:

@@ -84,6 +84,6 @@ def not_listed(broker: RememberedBroker) -> str:
     return f"{broker.name} is not listed by any name server"
 
 
-def unlisted(memory: Remembered, masters: Mapping[str, str]) -> list[RememberedBroker]:
-    """Return the known brokers that no name server lists."""
-    return memory.missing(masters.values())
+def unlisted(memory: Remembered, listed: Collection[str]) -> list[RememberedBroker]:
+    """Return the known brokers that are not among those that name servers list, with or without a master."""
+    return memory.missing(listed)

@@ -111,12 +111,13 @@ async def _read(admin: Admin, topic: str) -> _Found:
             raise error
     names = {addr: broker for broker, addr in masters.items()}
     tables = {}
-    silent = {names[addr]: error for addr, error in ables.failed.items()}
+    silent = {names.get(addr, addr): error for addr, error in ables.failed.items()}
     for addr in ables.found:
+        broker = names.get(addr, addr)
         try:
-            tables[names[addr]] = await admin.topics.table_on(addr, topic)
+            tables[broker] = await admin.topics.table_on(addr, topic)
         except GantryError as error:
-            silent[names[addr]] = error
+            silent[broker] = error
     if not tables and silent:
         raise next(iter(silent.values()))
     kept = [table.kept_bytes for table in tables.values()]

@@ -47,7 +47,7 @@ class DeadLetterTopics:
             try:
                 await admin.topics.route(topic)
             except TopicNotFound:
-                await admin.topics.create(topic, read_queues=1, write_queues=1)
+                (await admin.topics.create(topic, read_queues=1, write_queues=1)).raise_if_none()
                 made = f"{cluster}/topics/{topic}"
                 self._note(Note(who, "topic.create", made, "ok", request_id, "made by its first dead letter"))
 

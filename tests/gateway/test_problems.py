@@ -32,6 +32,7 @@ def test_only_what_is_retryable_says_when_to_try_again(kind: ProblemKind) -> Non
         (client.TopicNotFound("orders"), 404, "TOPIC_NOT_FOUND"),
         (client.TopicReadOnly("orders"), 409, "TOPIC_READ_ONLY"),
         (client.NoRoute("orders"), 503, "NO_ROUTE"),
+        (client.NoMaster("broker-a"), 503, "BROKER_UNREACHABLE"),
         (client.MessageTooLarge(5, 4), 413, "MESSAGE_TOO_LARGE"),
         (client.SendUncertain("orders", "h:1", "no answer"), 504, "SEND_UNCERTAIN"),
         (client.LeaseExpired("orders", 1, 2), 409, "RECEIPT_EXPIRED"),

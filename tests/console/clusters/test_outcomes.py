@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from broker_core.client.answers import Answers
+from broker_core.client.blocking import LoopThread
 from broker_core.client.errors import BrokerRefused, MalformedAnswer, TimedOut, Unreachable
 from broker_core.errors import GantryError
 from console.audit.models import AuditRecord
@@ -19,6 +21,7 @@ from console.clusters.memory import QueueCounts, Sighting, remember, remembered
 from console.clusters.outcomes import BrokerAnswers
 from tests.support.cast import Cast
 from tests.support.cluster import RunningBroker, started_broker
+from tests.support.scripted import scripted_cluster
 from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,6 +31,8 @@ GROUP = {"name": "billing", "retry_max_times": 3}
 BOTH = [("broker-a", True), ("broker-b", True)]
 ONE = [("broker-a", True), ("broker-b", False)]
 ANY = {"HTTP_IF_MATCH": "*"}
+AS_SLAVE = ("--broker-id", "1", "--role", "slave")
+NO_MASTER = "no master of broker 'broker-b' is known"
 
 
 @dataclass
@@ -47,6 +52,14 @@ class Pair:
 
         async def question(admin: Any) -> set[str]:
             return {broker.name for broker in await admin.clusters.brokers()}
+
+        return connections.ask("prod", question)
+
+    def masters(self) -> set[str]:
+        """Return the names of those of them that have a master."""
+
+        async def question(admin: Any) -> set[str]:
+            return set((await admin.clusters.masters()).values())
 
         return connections.ask("prod", question)
 
@@ -169,6 +182,52 @@ def test_a_change_that_no_broker_took_is_a_problem_in_words(pair: Pair, running:
     assert recorded_results("topic.update") == ["failed"]
     failed = AuditRecord.objects.get(action="topic.delete")
     assert (failed.after or {})["error"] == "broker-b is not listed by any name server"
+
+
+@pytest.mark.parametrize(("path", "wanted"), [("/topics", TOPIC), ("/groups", GROUP)])
+def test_what_no_master_was_told_is_not_said_to_be_made(
+    pair: Pair, running: RunningBroker, tmp_path: Path, path: str, wanted: dict[str, Any]
+) -> None:
+    # Given a name that is listed with a slave alone
+    pair.second.stop()
+    with started_broker(tmp_path / "s", name_servers=running.name_server, broker_name="broker-b", arguments=AS_SLAVE):
+        wait_until(lambda: pair.masters() == {"broker-a"} and pair.listed() == {"broker-a", "broker-b"})
+        # Then a creation that one master took is made in part, and the other broker says why not
+        partly = pair.call("POST", path, wanted)
+        assert (partly.status_code, took(partly)) == (207, ONE), partly.content
+        assert partly.json()["brokers"][1]["reason"] == NO_MASTER
+        again = pair.call("POST", path, wanted)
+        assert (again.status_code, took(again)) == (207, ONE), again.content
+    assert recorded_results(f"{path[1:-1]}.create") == ["partial", "partial"]
+
+
+@pytest.fixture
+def before_election() -> Iterator[str]:
+    """The address of a name server that lists a broker with a slave alone, as before a first election."""
+    thread, stack = LoopThread("scripted"), AsyncExitStack()
+
+    async def begin() -> str:
+        cluster = await stack.enter_async_context(scripted_cluster("broker-b"))
+        cluster.without_master.add("broker-b")
+        return cluster.name_server.addr
+
+    try:
+        yield thread.run(begin(), timeout_s=60)
+    finally:
+        thread.run(stack.aclose(), timeout_s=60)
+
+
+def test_a_change_while_there_is_no_master_is_refused_for_now(before_election: str, cast: Cast) -> None:
+    browser, young = cast.browser("admin"), {"name": "young", "name_servers": [before_election]}
+    assert browser.post("/api/v1/clusters", young, format="json").status_code == 201
+    for path, wanted in (("topics", TOPIC), ("groups", GROUP)):
+        refused = browser.post(f"/api/v1/clusters/young/{path}", wanted, format="json")
+
+        assert (refused.status_code, refused["Content-Type"]) == (503, "application/problem+json"), refused.content
+        problem = refused.json()
+        assert (problem["code"], problem["retryable"], problem["detail"]) == ("BROKER_UNREACHABLE", True, NO_MASTER)
+        assert recorded_results(f"{path[:-1]}.create") == ["failed"]
+    assert browser.delete("/api/v1/clusters/young", **ANY).status_code == 204
 
 
 def failed_with(*errors: GantryError, done: tuple[str, ...] = ()) -> BrokerAnswers:
