@@ -119,6 +119,11 @@ class CommitLog:
         self.files.cut(position)
         self.tail = self.files.last
 
+    def clear(self) -> None:
+        """Remove all segments: the first one may begin anywhere then."""
+        self.files.keep(0)
+        self.tail = None
+
     def drop_first(self) -> int:
         """Remove the oldest segment, which must not be the only one; return its bytes."""
         self.files.drop_first()

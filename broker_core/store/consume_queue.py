@@ -38,6 +38,14 @@ class ClosedQueue(NamedTuple):
     max_physical: int
 
 
+class QueueEnd(NamedTuple):
+    """The next offset of a queue, and place and size of the record before it; that of a filler if it is not known."""
+
+    next_offset: int
+    log_offset: int
+    size: int
+
+
 class ConsumeQueue:
     """The units of one queue. `next_offset` is that of the next put; consumers can read up to `max_offset`."""
 
@@ -224,6 +232,15 @@ class ConsumeQueue:
         return self._files.begin // UNIT_BYTES
 
     @property
+    def tip(self) -> QueueEnd | None:
+        """Where the queue ends, whether the log still has its last message or not; None without units."""
+        last = self._files.last
+        if last is None:
+            return None
+        log_offset, size, _ = UNIT.unpack(last.read(last.wrote - UNIT_BYTES, UNIT_BYTES))
+        return QueueEnd(self.max_offset, log_offset, size)
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of all units written."""
         return self._files.end - self._files.begin
@@ -368,11 +385,17 @@ class ConsumeQueue:
         if self._is_extended and self.extension is not None and (address := self._last_address()) is not None:
             self.extension.truncate(address)
 
-    def _fill_until(self, queue_offset: int) -> None:
+    def begin_behind(self, end: QueueEnd) -> None:
+        """Let a queue without units go on behind a message that the log does not have."""
+        self._fill_until(end.next_offset, UNIT.pack(end.log_offset, end.size, 0))
+        self._take_measure()
+        self.min_offset = self.max_offset
+
+    def _fill_until(self, queue_offset: int, last: bytes = FILLER) -> None:
         """Let a queue without units go on at `queue_offset`: its earlier messages left the log, later ones were cut."""
         begin = (queue_offset - 1) * UNIT_BYTES
-        units = begin % self._files.file_size // UNIT_BYTES + 1
-        self._files.roll(FILLER * units, at=begin)
+        fillers = begin % self._files.file_size // UNIT_BYTES
+        self._files.roll(FILLER * fillers + last, at=begin)
 
     def purge(self, log_offset: int) -> None:
         """Move the minimum to the first message at `log_offset` or behind it, or past the last one."""

@@ -24,7 +24,7 @@ from broker_core.store.appender import Appender
 from broker_core.store.checkpoint import Checkpoint, read_checkpoint, replace_checkpoint, write_checkpoint
 from broker_core.store.commit_log import LogWalk
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ConsumeQueue
+from broker_core.store.consume_queue import ConsumeQueue, QueueEnd
 from broker_core.store.cutting import CutPoint, cut_derived, find_cut_point, lowered, undispatched
 from broker_core.store.dispatcher import Arrived, Pending
 from broker_core.store.durable import FlushedUpTo, Flusher, FlushPlan
@@ -223,6 +223,31 @@ class MessageStore:
         finally:
             self._lower_flushed()
             self._limit_puts()
+
+    def queue_ends(self, log_offset: int) -> dict[tuple[str, int], QueueEnd]:
+        """Return where the queues end of which no confirmed message lies at a log offset or behind it.
+
+        By topic and queue id. Nothing in the log from there on tells of them (store/README.md#queues-before-a-copy).
+        """
+        if self._pending:
+            self._dispatch_pending()
+        return self._queues.tips_before(log_offset)
+
+    def begin_behind(self, ends: Mapping[tuple[str, int], QueueEnd]) -> None:
+        """Let an empty store go on behind these queues, and no others; they are on the disk when this returns.
+
+        Raises ValueError for a store with records, StoreFull, MessageUnstorable for a bad name, and FlushFailed.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        if self._log.end > 0:
+            raise ValueError(f"the log has records up to {self._log.end}")
+        self._log.clear()
+        self._queues.begin_behind(ends)
+        try:
+            self._queues.sync()
+        except OSError as error:
+            raise self.note_refused(error) from error
 
     def take_over(self) -> None:
         """End following: what is put from now on comes behind all records of the log, dispatched or not.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from broker_core.protocol.record import read_head
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.soundness import find_damage
-from broker_core.store.units import FILLER_SIZE
+from broker_core.store.units import FILLER_SIZE, leading_fillers
 
 if TYPE_CHECKING:
     from broker_core.store.consume_queue import ConsumeQueue
@@ -78,8 +78,8 @@ def first_from(queue: ConsumeQueue, log_offset: int) -> int:
     """Return the queue offset of the first readable message at `log_offset` or behind it, or past the last one."""
     low, high = queue.min_offset, queue.max_offset
     # Of a queue that was rebuilt a whole file of fillers may come first.
-    while (unit := queue.find_unit(low)) is not None and unit.size == FILLER_SIZE:
-        low += 1
+    while fillers := leading_fillers(queue.units_from(low)):
+        low += fillers
     while low < high:
         middle = at = (low + high) // 2
         # Fillers have no place in the log, and damaged units a wrong one: what follows them decides.

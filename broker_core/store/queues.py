@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from broker_core.store.commit_log import CommitLog
 from broker_core.store.config import StoreConfig
-from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue
+from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue, QueueEnd
 from broker_core.store.errors import Corrupt, MessageUnstorable
 from broker_core.store.extending import Extender
 from broker_core.store.extension import QueueExtension
@@ -201,6 +201,24 @@ class Queues:
     def drop_before(self, log_begin: int) -> int:
         """Remove files of units before `log_begin`; return how many."""
         return sum(queue.drop_before(log_begin) for queue in self)
+
+    def tips_before(self, log_offset: int) -> dict[tuple[str, int], QueueEnd]:
+        """Return where the queues end of which no message lies at a log offset or behind it."""
+        idle = (queue for queue in self if queue.max_physical <= log_offset)
+        return {(queue.topic, queue.queue_id): tip for queue in idle if (tip := queue.tip) is not None}
+
+    def begin_behind(self, tips: Mapping[tuple[str, int], QueueEnd]) -> None:
+        """Have these queues and no others, none with a message; the log is empty.
+
+        Raises MessageUnstorable for a bad name, StoreFull; a second call goes on where the first one stopped.
+        """
+        for key, queue in list(self.by_key.items()):
+            if key not in tips or queue.tip != tips[key]:
+                del self.by_key[key]
+                queue.delete()
+        for key, tip in tips.items():
+            if key not in self.by_key:
+                self.get_or_make(*key).begin_behind(tip)
 
     def delete_topic(self, topic: str) -> int:
         """Remove all queues of a topic; return how many. Their records stay in the log until they expire."""

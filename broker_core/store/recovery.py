@@ -194,6 +194,8 @@ def _has_keys(log: CommitLog, resume: FindNext, after: int, before: int) -> bool
 def _clean_begin(log: CommitLog, queues: Queues) -> int:
     """Return the end of the last record that a queue knows, if the log agrees; else where Apache RocketMQ begins."""
     known = queues.max_physical
+    if known < log.begin:
+        return log.begin
     if any(_ends_at(log, unit_offset, known) for unit_offset in queues.last_units()):
         return known
     segments = len(log.files)

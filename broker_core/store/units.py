@@ -25,6 +25,7 @@ FILLER: Final = UNIT.pack(0, FILLER_SIZE, 0)
 PLACE_BYTES: Final = 12
 
 _UNWRITTEN: Final = bytes(40)
+_FILLERS: Final = FILLER * 512
 
 
 class Unit(NamedTuple):
@@ -89,6 +90,16 @@ def _search_end(file: MappedFile) -> int:
         else:
             low = middle + 1
     return low * UNIT_BYTES
+
+
+def leading_fillers(units: memoryview) -> int:
+    """Return how many fillers come first: a queue may begin with hundreds of thousands."""
+    at = 0
+    while bytes(units[at : at + len(_FILLERS)]) == _FILLERS:
+        at += len(_FILLERS)
+    while units[at : at + UNIT_BYTES] == FILLER:
+        at += UNIT_BYTES
+    return at // UNIT_BYTES
 
 
 def ends_backwards(file: MappedFile | None) -> Iterator[int]:
