@@ -93,9 +93,9 @@ class Following:
     def _ask(self, now: float) -> list[Effect]:
         self.link += 1
         self._phase, self._heard_at = _Phase.ASKING, now
-        target = self.target
-        newest = self._limits.is_newest_only
-        request = Exchange(target.broker_id, target.life, target.epoch, self._store.segment_bytes, newest)
+        target, store = self.target, self._store
+        newest, is_empty = self._limits.is_newest_only, store.end == 0
+        request = Exchange(target.broker_id, target.life, target.epoch, store.segment_bytes, newest, is_empty)
         return [AskMaster(self.link, target.address, request)]
 
     def exchanged(self, link: int, answer: Accepted | Refused, now: float) -> list[Effect]:
@@ -104,6 +104,11 @@ class Following:
             return []
         if isinstance(answer, Refused):
             return self._leave(answer.reason, now)
+        try:
+            if self._store.end == 0:
+                self._store.begin_behind(answer.queue_ends)
+        except StoreError as error:
+            return self._leave(f"no copy can begin here: {error}", now)
         self._phase, self._heard_at, self._master_begin = _Phase.GREETING, now, answer.begin
         handshake = SlaveHandshake(
             self.target.broker_id, answer.ticket, self._limits.is_learner, self._limits.is_newest_only

@@ -146,7 +146,10 @@ class Mastership:
     # Streams of slaves
 
     def exchange(self, request: Exchange) -> Accepted | Refused:
-        """Answer a slave that wants to connect. Its life counts for the one stream that brings the ticket."""
+        """Answer a slave that wants to connect. Its life counts for the one stream that brings the ticket.
+
+        Raises StoreError when it cannot be told of the queues.
+        """
         try:
             reason = self._why_not(request)
         except MalformedBody as error:
@@ -157,10 +160,11 @@ class Mastership:
         for number in [each for each, ticket in self._tickets.items() if ticket.broker_id == request.broker_id]:
             del self._tickets[number]
         self._tickets[self._last_ticket] = _Ticket(request.broker_id, request.life)
-        begin = self._store.begin
+        store, begin = self._store, self._store.begin
         if request.is_newest_only:
-            begin = max(begin, self._store.end - self._store.end % self._store.segment_bytes)
-        return Accepted(self._last_ticket, begin)
+            # Not behind the confirm offset: what lies between the two is in no queue, and could not be told of.
+            begin = max(begin, store.confirm - store.confirm % store.segment_bytes)
+        return Accepted(self._last_ticket, begin, store.queue_ends(begin) if request.is_empty else {})
 
     def _why_not(self, request: Exchange) -> str:
         known = self._view.replicas.get(request.broker_id)

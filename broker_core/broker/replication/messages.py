@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from broker_core.broker.replication.replica_store import QueueEnds
 from broker_core.broker.role import Role
 from broker_core.protocol.bodies.controller import MasterLife, NameState
 from broker_core.protocol.codes import ResponseCode
@@ -132,14 +133,20 @@ class Exchange:
     epoch: int
     segment_bytes: int
     is_newest_only: bool = False
+    is_empty: bool = False
+    """The slave has no log: it is to be told of the queues that lie before the copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A master's answer: the ticket of the stream's handshake, and where a copy of its log begins."""
+    """A master's answer: the ticket of the stream's handshake, and where a copy of its log begins.
+
+    `queue_ends` are those of the queues that have no message there or behind it.
+    """
 
     ticket: int
     begin: int
+    queue_ends: QueueEnds = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,7 +286,7 @@ class Replica:
         return self.mastership is not None and self.mastership.lease.holds(now)
 
     def exchange(self, request: Exchange) -> Accepted | Refused:
-        """Answer a slave that wants to connect (906)."""
+        """Answer a slave that wants to connect (906). Raises StoreError when the disk does not do what it should."""
         if self.mastership is None:
             return Refused("this replica is not the master")
         return self.mastership.exchange(request)

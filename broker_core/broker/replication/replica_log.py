@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
+from broker_core.broker.replication.replica_store import QueueEnds
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store import MessageStore
 from broker_core.store.epochs import EpochFile
@@ -69,6 +70,12 @@ class ReplicaLog:
         self._confirm = upto
         self._store.note_confirmed(upto)
         self._store.limit_dispatch(upto)
+
+    def queue_ends(self, log_offset: int) -> QueueEnds:
+        return self._store.queue_ends(log_offset)
+
+    def begin_behind(self, ends: QueueEnds) -> None:
+        self._store.begin_behind(ends)
 
     def append_raw(self, log_offset: int, data: bytes) -> None:
         self._led_from = None

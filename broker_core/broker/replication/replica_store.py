@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 from broker_core.protocol.ha_epochs import EpochStart
+from broker_core.store.consume_queue import QueueEnd
+
+QueueEnds: TypeAlias = Mapping[tuple[str, int], QueueEnd]
+"""By topic and queue id: where queues end of which a log has no message."""
 
 
 class ReplicaStore(Protocol):
@@ -41,6 +45,12 @@ class ReplicaStore(Protocol):
 
     def set_confirm(self, upto: int) -> None:
         """Keep a confirm offset and let readers see up to there."""
+
+    def queue_ends(self, log_offset: int) -> QueueEnds:
+        """Return where the queues end of which no confirmed message lies at a log offset or behind it."""
+
+    def begin_behind(self, ends: QueueEnds) -> None:
+        """Let an empty log go on behind these queues and no others; synced when it returns."""
 
     def append_raw(self, log_offset: int, data: bytes) -> None:
         """Append a part of the master's log at its place."""

@@ -125,6 +125,22 @@ class ControllerInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueTip:
+    """The next offset of a queue, and log offset and size of the record before it."""
+
+    next_offset: int
+    log_offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEnds:
+    """Topic → queue id → where a queue ends that has no message in a copy of the log (906)."""
+
+    queues: dict[str, dict[int, QueueTip]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class HaConnectionInfo:
     """A slave at its master; log offsets, and `diff`, the bytes that it lacks."""
 

@@ -292,11 +292,15 @@ class ExchangeHaInfoRequest:
     segment_size: I64 | None = None
     epoch: I32 | None = None
     newest_only: bool | None = None
+    empty: bool | None = None
 
 
 @header()
 class ExchangeHaInfoResponse:
-    """A master's answer: the ticket of the stream's handshake, and the log offset at which a copy begins are ours."""
+    """A master's answer: the ticket of the stream's handshake, and the log offset at which a copy begins are ours.
+
+    The body for a slave that is `empty` is QueueEnds.
+    """
 
     master_ha_address: str | None = None
     master_flush_offset: I64 | None = None

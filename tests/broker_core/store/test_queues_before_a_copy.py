@@ -82,9 +82,12 @@ def test_a_message_that_is_cut_leaves_the_next_offset_as_it_was(tmp_path: Path) 
 
 
 def test_a_copy_of_a_copy_knows_the_queue_too(tmp_path: Path) -> None:
-    with begun_late(tmp_path / "a") as first, copy_of(first, tmp_path / "b") as second:
-        with copy_of(second, tmp_path / "c") as third:
-            assert ranges_of(third) == ranges_of(first)
+    with (
+        begun_late(tmp_path / "a") as first,
+        copy_of(first, tmp_path / "b") as second,
+        copy_of(second, tmp_path / "c") as third,
+    ):
+        assert ranges_of(third) == ranges_of(first)
 
 
 def test_only_queues_without_a_confirmed_message_behind_the_begin_are_told(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from broker_core.broker.replication.replica_store import QueueEnds
 from broker_core.protocol.ha_epochs import EpochStart
+from broker_core.store.consume_queue import QueueEnd
 
 
 class MemoryStore:
@@ -18,6 +20,7 @@ class MemoryStore:
         self._epochs = list(epochs)
         self._confirm = confirm
         self.flushed: int | None = None  # None: asynchronous flush
+        self.queues_before: dict[tuple[str, int], QueueEnd] = {}
 
     @property
     def end(self) -> int:
@@ -41,6 +44,13 @@ class MemoryStore:
 
     def set_confirm(self, upto: int) -> None:
         self._confirm = upto
+
+    def queue_ends(self, log_offset: int) -> QueueEnds:
+        return self.queues_before if log_offset else {}
+
+    def begin_behind(self, ends: QueueEnds) -> None:
+        assert not self.log
+        self.queues_before = dict(ends)
 
     def append_raw(self, log_offset: int, data: bytes) -> None:
         if not self.log:

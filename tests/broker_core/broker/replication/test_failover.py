@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from broker_core.broker.config import FailoverSettings
@@ -11,6 +12,7 @@ from broker_core.protocol.headers import controller as headers
 from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.replication import GetBrokerHaStatusRequest
 from broker_core.protocol.headers.send import SendMessageResponse
+from broker_core.protocol.headers.topics import CreateTopicRequest
 from tests.support.replica_group import in_sync_set, replica_group
 from tests.support.wait import eventually
 
@@ -147,3 +149,27 @@ async def test_a_stranger_is_not_let_in_by_the_request_before_the_stream(tmp_pat
 
         assert nothing.code == stranger.code == ResponseCode.ILLEGAL_OPERATION
         assert "no other replica 9" in (stranger.remark or "")
+
+
+async def test_a_replica_that_comes_late_goes_on_with_queues_whose_messages_are_gone(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        await group.ask(master, CreateTopicRequest("Idle", 1, 1, 6))
+        for _ in range(3):
+            assert (await group.send(master, b"old", topic="Idle")).code == ResponseCode.SUCCESS
+        for _ in range(5):
+            assert (await group.send(master, b"x" * (1 << 20))).code == ResponseCode.SUCCESS
+        store = master.store
+        store.reconfigure(replace(store.config, max_log_bytes=1))
+        await eventually(lambda: store.drop_expired(store.newest_store_time).segments > 0)
+
+        late = await group.start(3)
+        await eventually(lambda: len(in_sync_set(master)) == 3)
+        assert late.store.begin_log_offset == master.store.begin_log_offset > 0
+        assert (late.store.min_offset("Idle", 0), late.store.max_offset("Idle", 0)) == (3, 3)
+        for number in (1, 2):
+            await group.stop(number)
+
+        assert await group.master() is late
+        answer = await group.send(late, b"new", topic="Idle")
+        assert answer.header(SendMessageResponse).queue_offset == 3

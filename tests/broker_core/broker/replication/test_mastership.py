@@ -20,6 +20,7 @@ from broker_core.broker.replication.messages import (
 )
 from broker_core.protocol.bodies.controller import MasterLife, NamePolicy, NameState, ReplicaState, new_state
 from broker_core.protocol.ha_epochs import EpochStart, MasterHandshake, Report, SlaveHandshake
+from broker_core.store.consume_queue import QueueEnd
 from tests.broker_core.broker.replication.epochs_store import MemoryStore
 
 ME = MasterLife(1, "4-a")
@@ -59,6 +60,22 @@ def test_a_slave_that_cannot_follow_is_told_why(request_: Exchange, why: str) ->
     answer = master().exchange(request_)
     assert isinstance(answer, Refused)
     assert why in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("newest", "confirm", "begin"), [(False, 80, 10), (True, 80, 64), (True, 100, 64), (True, 60, 10)]
+)
+def test_a_slave_without_a_log_is_told_where_a_copy_begins_and_of_the_queues_before_it(
+    newest: bool, confirm: int, begin: int
+) -> None:
+    store = MemoryStore(bytes(90), EPOCHS, confirm, begin=10)
+    store.queues_before = {("T", 0): QueueEnd(5, 4, 2)}
+    mastership = Mastership(ME, view(), store, MasterLimits(), now=0.0)
+    empty, other = (mastership.exchange(Exchange(2, "4-a", 3, 64, newest, each)) for each in (True, False))
+    assert isinstance(empty, Accepted)
+    assert isinstance(other, Accepted)
+    assert (empty.begin, empty.queue_ends) == (begin, store.queues_before)
+    assert (other.begin, other.queue_ends) == (begin, {})
 
 
 def test_a_stream_without_the_last_ticket_is_closed() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -37,6 +39,8 @@ from broker_core.broker.replication.replica import Replica, ReplicaSettings
 from broker_core.broker.role import Role, RoleKind
 from broker_core.protocol.bodies.controller import MasterLife, NameState, ReplicaState, new_state
 from broker_core.protocol.ha_epochs import Data, EpochStart, MasterHandshake, Report, SlaveHandshake
+from broker_core.store.consume_queue import QueueEnd
+from broker_core.store.errors import StoreFull
 from tests.broker_core.broker.replication.epochs_store import MemoryStore
 
 ME = Identity("C", "b", 1, "c", "4-a")
@@ -129,7 +133,7 @@ def test_a_slave_asks_connects_cuts_and_follows() -> None:
     each = replica(store=store)
     told(each, view(THEIRS, epoch=2))
     ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
-    assert ask.request == Exchange(1, "4-a", 2, 64)
+    assert ask.request == Exchange(1, "4-a", 2, 64, is_empty=False)
     (opened,) = each.exchanged(ask.link, Accepted(9, 0), 0.1)
     assert opened == OpenStream(ask.link, "h2", SlaveHandshake(1, 9))
     (report,) = each.from_master(ask.link, MasterHandshake(2, 40, (EpochStart(1, 0), EpochStart(2, 20))), 0.2)
@@ -138,6 +142,28 @@ def test_a_slave_asks_connects_cuts_and_follows() -> None:
     assert effects[-1] == SendToMaster(ask.link, Report(22))
     assert store.confirm == 22
     assert store.epochs == [EpochStart(1, 0), EpochStart(2, 20)]
+
+
+def test_a_slave_without_a_log_takes_the_queues_before_its_copy_and_then_connects() -> None:
+    store, ends = MemoryStore(), {("T", 0): QueueEnd(5, 4, 2)}
+    each = replica(store=store)
+    told(each, view(THEIRS))
+    ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
+    assert ask.request.is_empty
+    assert isinstance(each.exchanged(ask.link, Accepted(9, 64, ends), 0.1)[0], OpenStream)
+    assert store.queues_before == ends
+
+
+def test_a_slave_whose_disk_is_full_tries_again_later() -> None:
+    store = MemoryStore()
+    store.begin_behind = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
+    each = replica(store=store)
+    told(each, view(THEIRS))
+    ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
+    assert each.exchanged(ask.link, Accepted(9, 64), 0.0) == [LeaveMaster(ask.link)]
+    assert each.following is not None
+    assert "no copy can begin here" in each.following.trouble
+    assert any(isinstance(effect, AskMaster) for effect in each.tick(0.3))
 
 
 def test_data_for_another_place_ends_the_stream_and_it_begins_anew() -> None:

@@ -10,6 +10,9 @@ from typing import Any
 from broker_core.protocol.bodies.controller import MasterLife, NameState
 from broker_core.protocol.ha_epochs import EpochStart
 
+NO_QUEUE = -1
+"""The queue of what is in the log and no record."""
+
 
 class Violation(AssertionError):
     """An invariant does not hold."""
@@ -88,19 +91,23 @@ class Checks:
         self.numbered(node, log)
 
     def numbered(self, node: int, log: Sequence[Any]) -> None:
-        counts: dict[int, int] = {}
+        counts = self._next_at_begin(log)
         stored_at = float("-inf")
         for unit in log:
             if unit is not None and unit.half:
                 _check(unit.stored_at >= stored_at, f"F5: node {node} has {unit} behind one of {stored_at}")
                 stored_at = unit.stored_at
-                number = counts.setdefault(unit.queue, unit.queue_offset)
+                number = counts.get(unit.queue, unit.queue_offset if self.is_loss_accepted else 0)
                 _check(unit.queue_offset == number, f"I3: node {node} has {unit} where queue offset {number} is due")
-                counts[unit.queue] += 1
-        if log and log[0] is not None:
-            _check(
-                all(unit.queue_offset == 0 for unit in _firsts(log)), f"I3: node {node} does not begin its queues at 0"
-            )
+                counts[unit.queue] = number + 1
+
+    def _next_at_begin(self, log: Sequence[Any]) -> dict[int, int]:
+        """Return the next offset of each queue where a log begins: retention removed only what was confirmed."""
+        if self.is_loss_accepted:
+            return {}
+        begin = next((at for at, unit in enumerate(log) if unit is not None), 0)
+        gone = (self.shown.get(at) for at in range(begin))
+        return {unit.queue: unit.queue_offset + 1 for unit in gone if unit is not None and unit.queue != NO_QUEUE}
 
     # Decisions
 
@@ -173,15 +180,6 @@ class Checks:
 def _has(log: Sequence[Any], at: int, unit: Any) -> bool:
     """Tell whether a log has a unit, or had it until retention removed it."""
     return at < len(log) and (log[at] is None or log[at] == unit)
-
-
-def _firsts(log: Sequence[Any]) -> list[Any]:
-    """Return the first record of each queue."""
-    found: dict[int, Any] = {}
-    for unit in log:
-        if unit is not None:
-            found.setdefault(unit.queue, unit)
-    return list(found.values())
 
 
 def _check(holds: bool, what: str) -> None:

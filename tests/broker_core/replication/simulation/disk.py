@@ -11,12 +11,15 @@ from random import Random
 from typing import Any, NamedTuple
 
 from broker_core.broker.replication.messages import Identity
+from broker_core.broker.replication.replica_store import QueueEnds
 from broker_core.protocol.ha_epochs import EpochStart
+from broker_core.store.consume_queue import QueueEnd
 from broker_core.store.errors import FlushFailed, StoreFull
 from tests.broker_core.replication.simulation.checks import Checks, Violation
 
 SEGMENT = 16
 QUEUES = 3
+TOPIC = "T"
 
 
 class Unit(NamedTuple):
@@ -40,6 +43,8 @@ class Disk:
         self.number = number
         self.log: list[Any] = []  # units; None where retention has removed them
         self.begin = 0
+        self.next_at_begin = [0] * QUEUES
+        """The next offset of each queue where the log begins: the last file of a queue is never removed."""
         self.log_epochs: list[EpochStart] = []
         self.flushed = 0
         self.saved_confirm = 0
@@ -77,6 +82,7 @@ class Disk:
         """Put the folder aside; the identity stays."""
         self.log, self.log_epochs = [], []
         self.begin = self.flushed = self.saved_confirm = self.dispatched = 0
+        self.next_at_begin = [0] * QUEUES
 
 
 class DiskStore:
@@ -131,6 +137,23 @@ class DiskStore:
     def set_confirm(self, upto: int) -> None:
         self.disk.checks.confirmed(self.disk.number, self.disk.log, self._confirm, upto)
         self._confirm = self.disk.dispatched = upto
+
+    def queue_ends(self, log_offset: int) -> QueueEnds:
+        disk = self.disk
+        behind = {unit.queue for unit in disk.log[log_offset : disk.dispatched] if unit is not None}
+        ends = [self._next_offsets(log_offset)[queue] for queue in range(QUEUES)]
+        return {
+            (TOPIC, queue): QueueEnd(end, log_offset - 2, 2)
+            for queue, end in enumerate(ends)
+            if end and queue not in behind
+        }
+
+    def begin_behind(self, ends: QueueEnds) -> None:
+        self._check_disk()
+        self.disk.next_at_begin = [0] * QUEUES
+        for (_, queue), end in ends.items():
+            self.disk.next_at_begin[queue] = end.next_offset
+        self._number_queues()
 
     def append_raw(self, log_offset: int, data: Any) -> None:
         self._check_disk()
@@ -209,14 +232,20 @@ class DiskStore:
         disk = self.disk
         upto = disk.begin - disk.begin % SEGMENT + SEGMENT
         if upto <= min(disk.flushed - 1, disk.dispatched, self.end if needed_from is None else needed_from):
+            disk.next_at_begin = self._next_offsets(upto)
             disk.log[disk.begin : upto] = [None] * (upto - disk.begin)
             disk.begin = upto
 
     def _number_queues(self) -> None:
-        self.next_offsets = [0] * QUEUES
-        for unit in self.disk.log:
+        self.next_offsets = self._next_offsets(self.end)
+
+    def _next_offsets(self, log_offset: int) -> list[int]:
+        """Return the next offset of each queue as of a log offset."""
+        found = list(self.disk.next_at_begin)
+        for unit in self.disk.log[:log_offset]:
             if unit is not None and unit.half:
-                self.next_offsets[unit.queue] = unit.queue_offset + 1
+                found[unit.queue] = unit.queue_offset + 1
+        return found
 
     def _check_disk(self) -> None:
         if self.disk.is_broken:

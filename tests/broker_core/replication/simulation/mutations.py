@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from broker_core.broker.replication import identity, in_sync, lease, mastership, rejoin, replica
+from broker_core.broker.replication import following, identity, in_sync, lease, mastership, rejoin, replica
+from broker_core.broker.replication.messages import Accepted
 from broker_core.controller import electing, hearing, replicas, set_back
 from broker_core.controller.commands import AlterSet, Elect
 from broker_core.protocol.bodies.controller import MasterLife, NameState
@@ -189,6 +190,17 @@ def _take_over_numbers_nothing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(store_following, "raise_next_offsets", lambda _: None)
 
 
+def _copy_is_not_told_of_queues(patch: pytest.MonkeyPatch) -> None:
+    """It begins those at 0 of which it gets no message."""
+    right = following.Following.exchanged
+
+    def wrong(self: following.Following, link: int, answer: Any, now: float) -> Any:
+        told = replace(answer, queue_ends={}) if isinstance(answer, Accepted) else answer
+        return right(self, link, told, now)
+
+    patch.setattr(following.Following, "exchanged", wrong)
+
+
 def _epochs_stay_behind_a_cut(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(epochs.EpochFile, "cut", lambda *_: None)
 
@@ -235,5 +247,6 @@ DIRECTED: Final[dict[str, Plant]] = {
     "the text of the lead is not compared": _elect_without_lead,
     "silence counts from before the own start": _dead_before_own_start,
     "an adopted epoch is the next one": _adopt_the_next_epoch,
+    "a copy is not told of the queues before it": _copy_is_not_told_of_queues,
 }
 """Each found by its own schedule (`schedules.py`)."""

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from broker_core.broker.replication.messages import Identity
 from broker_core.broker.replication.replica_log import ReplicaLog
+from broker_core.broker.replication.replica_store import QueueEnds
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.protocol.message import Message
 from broker_core.store import Incoming, MessageStore, StoreConfig, abort
@@ -25,13 +26,12 @@ from broker_core.store.errors import StoreFull
 from broker_core.store.layout import COMMIT_LOG
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
-from tests.broker_core.replication.simulation.checks import Checks, Violation
-from tests.broker_core.replication.simulation.disk import QUEUES
+from tests.broker_core.replication.simulation.checks import NO_QUEUE, Checks, Violation
+from tests.broker_core.replication.simulation.disk import QUEUES, TOPIC
 from tests.support.stores import incoming
 
 UNIT: Final = 128
 SEGMENT: Final = 4 * KIB
-TOPIC: Final = "T"
 _BODY: Final = Struct(">qq")
 _PADDING: Final = 256 - 88 - 1 - len(TOPIC) - 2 - _BODY.size
 _QUEUE: Final = Struct(">i")
@@ -233,6 +233,15 @@ class RealStore:
         self._log.set_confirm(upto)
         self._read_queues()
 
+    def queue_ends(self, log_offset: int) -> QueueEnds:
+        return self._log.queue_ends(log_offset)
+
+    def begin_behind(self, ends: QueueEnds) -> None:
+        self._check_disk()
+        self._log.begin_behind(ends)
+        self.disk.read_upto = [int(self._store.min_offset(TOPIC, queue)) for queue in range(QUEUES)]
+        self.disk.note_synced()
+
     def append_raw(self, log_offset: int, data: bytes) -> None:
         self._check_disk()
         at = log_offset // UNIT
@@ -327,7 +336,7 @@ class RealStore:
     def _unit(self, at: int, head: bytes, raw: bytes) -> RealUnit:
         if head[4:8] == _BLANK:
             epoch = max((each.number for each in self.epochs if each.start <= at), default=0)
-            return RealUnit(epoch, 0, -1, 0, 0, 0.0, raw)
+            return RealUnit(epoch, 0, NO_QUEUE, 0, 0, 0.0, raw)
         epoch, message = _BODY.unpack_from(head, 88)
         (queue,), (queue_offset,), (stored_at,) = (
             _QUEUE.unpack_from(head, 12),

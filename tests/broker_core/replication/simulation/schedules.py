@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from broker_core.broker.replication.messages import AlterSet, Ask, Command, Register
@@ -17,9 +18,9 @@ from tests.broker_core.replication.simulation.world import World
 Held = list[tuple[Node, Ask, Callable[..., None]]]
 
 
-def _calm() -> World:
+def _calm(folder: Path | None = None) -> World:
     """Return a world in which three replicas are in the set, and messages are acknowledged."""
-    world = World(1)
+    world = World(1, folder=folder)
     world.trouble = 0.0
     _until(world, lambda: len(_set(world)) == 3 and world.acked > 20)
     return world
@@ -280,6 +281,32 @@ def forgotten_epoch() -> None:
     _for(world, 3.0)
 
 
+def late_copy(folder: Path | None = None) -> None:
+    """All messages of a queue have left the logs when a new replica copies them, which then becomes master."""
+    world = _calm(folder)
+    copy = _slave(world)
+    copy.die()
+    world.silent_queues = {2}
+    unit = copy.disk.unit
+    _for(world, 4.0)
+    last = max(at for at, each in enumerate(_master(world).disk.log) if each is not None and each.queue == 2)
+    for each in world.nodes:
+        while each is not copy and each.store is not None and each.store.begin // unit <= last:
+            begin = each.store.begin
+            each.expire()
+            assert each.store.begin > begin, "the schedule does not get there"
+    copy.disk.wipe()
+    copy.disk.identity = None
+    copy.start()
+    _until(world, lambda: copy.disk.identity is not None and _id(copy) in _set(world))
+    _others_die(world, copy)
+    _until(world, lambda: world.is_master(copy))
+    world.silent_queues = set()
+    acked = world.acked
+    _until(world, lambda: world.acked > acked + 20)
+    world.checks.numbered(copy.number, copy.disk.log)
+
+
 SCHEDULES: Final[dict[str, Callable[[], None]]] = {
     "an unclean start is not told": unclean_start,
     "an unclean start is forgotten at the second crash": second_crash,
@@ -293,5 +320,6 @@ SCHEDULES: Final[dict[str, Callable[[], None]]] = {
     "the text of the lead is not compared": deposed_leader,
     "silence counts from before the own start": new_leader,
     "an adopted epoch is the next one": forgotten_epoch,
+    "a copy is not told of the queues before it": late_copy,
 }
 """The schedule that finds each of the directed mutations."""

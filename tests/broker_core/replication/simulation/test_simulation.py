@@ -16,6 +16,7 @@ from broker_core.store import abort
 from tests.broker_core.replication.simulation.checks import Violation
 from tests.broker_core.replication.simulation.mutations import BY_CHANCE, ON_REAL_STORES
 from tests.broker_core.replication.simulation.run import run, shrunk
+from tests.broker_core.replication.simulation.schedules import late_copy
 from tests.broker_core.replication.simulation.world import LAST, Figures
 
 SEEDS = 300
@@ -48,6 +49,10 @@ def test_nothing_acknowledged_is_lost(first: int) -> None:
 @pytest.mark.parametrize("seed", range(0, SEEDS, 50))
 def test_so_it_is_on_the_real_store(seed: int, folder: Path) -> None:
     run(seed, folder=folder)
+
+
+def test_a_late_copy_goes_on_with_every_queue_on_the_real_store(folder: Path) -> None:
+    late_copy(folder)
 
 
 @pytest.mark.parametrize("name", ON_REAL_STORES)

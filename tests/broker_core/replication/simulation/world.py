@@ -18,7 +18,7 @@ from broker_core.protocol.bodies.controller import NameState
 from tests.broker_core.replication.simulation.checks import Checks, Violation
 from tests.broker_core.replication.simulation.clock import Agenda
 from tests.broker_core.replication.simulation.controller import Controller
-from tests.broker_core.replication.simulation.disk import Disk
+from tests.broker_core.replication.simulation.disk import QUEUES, Disk
 from tests.broker_core.replication.simulation.engine import NAME, Engine
 from tests.broker_core.replication.simulation.network import Network
 from tests.broker_core.replication.simulation.node import Node, on_the_wire
@@ -81,6 +81,8 @@ class World:
         """Whether clocks run alike enough for leases to mean something."""
         self.hold: Callable[[Node, Ask, Callable[..., None]], bool] = lambda *_: False
         """Takes what a replica asks controllers, if it is not to arrive now."""
+        self.silent_queues: set[int] = set()
+        """To which nothing new is sent."""
         self._streams = 0
         self._messages = 0
         self._is_sync = self.agenda.random.random() < 0.5
@@ -142,6 +144,8 @@ class World:
 
     def next_message(self) -> int:
         self._messages += 1
+        while self._messages % QUEUES in self.silent_queues:
+            self._messages += 1
         return self._messages
 
     def logs_of_set(self) -> list[tuple[int, Sequence[Any]]]:
