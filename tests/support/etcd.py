@@ -84,6 +84,14 @@ class Member:
         if self.process is not None:
             self.process.send_signal(number)
 
+    def pause(self) -> None:
+        """Stop it for a while: its sockets stay open."""
+        self.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self.signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """End it at once."""
         if self.process is not None:

@@ -20,6 +20,7 @@ from typing import Final
 
 from broker_core.client.config import ClientConfig
 from tests.scenarios.failover.nodes import Node
+from tests.support.etcd import Etcd
 from tests.support.ports import free_ports
 from tests.support.relay import ANYBODY, Address, Link, Network, Relay, Way, relays
 from tests.support.socket_owners import owner_of
@@ -107,6 +108,7 @@ class Group:
     name_server_ports: list[int] = field(default_factory=list)
     replicas: list[Replica] = field(default_factory=list)
     _to_name_servers: dict[tuple[str, str], Relay] = field(default_factory=dict)
+    _to_etcd: dict[str, list[Relay]] = field(default_factory=dict)
 
     @property
     def master(self) -> Replica:
@@ -146,6 +148,19 @@ class Group:
         self.name_servers.append(node)
         self.name_server_ports.append(port)
         return node
+
+    def add_controller(self, engine: Etcd | None = None) -> Node:
+        """Add a name server with a controller, whose decisions are kept in a file, or in an etcd."""
+        name = f"namesrv-{len(self.name_servers) + 1}"
+        settings = {
+            "enableControllerInNamesrv": "true",
+            "controllerClusterName": CLUSTER,
+            "controllerStorePath": str(self.folder / "controller" / name),
+        }
+        if engine is not None:
+            relays = self._to_etcd[name] = [self.network.relay((HERE, each.client_port)) for each in engine.members]
+            settings["controllerEtcdEndpoints"] = ";".join(f"http://{relay.address}" for relay in relays)
+        return self.add_name_server(settings)
 
     def add_replica(
         self, settings: Callable[[str], Mapping[str, str]], arguments: Sequence[str] = (), *, store: Path | None = None
@@ -199,6 +214,10 @@ class Group:
         if with_clients and isinstance(one, Replica):
             links += [(relay.link_of(ANYBODY), Way.BACK) for relay in one.node.relays]
         return self._wires(links)
+
+    def to_etcd(self, controller: Node) -> Wires:
+        """Return the links between a controller and all members of its etcd."""
+        return self._wires([(relay.link, Way.THERE) for relay in self._to_etcd[controller.name]])
 
     def heal(self) -> None:
         """Heal every link that there is."""
@@ -264,16 +283,16 @@ def static_group(folder: Path, *, name_servers: int = 1, **settings: str) -> Ite
 
 
 @contextmanager
-def failover_group(folder: Path, *, replicas: int = 3, min_in_sync: int = 2, **settings: str) -> Iterator[Group]:
-    """Have replicas with a controller that keeps its decisions in a file until the block ends; all are started."""
+def failover_group(
+    folder: Path, *, replicas: int = 3, min_in_sync: int = 2, engine: Etcd | None = None, **settings: str
+) -> Iterator[Group]:
+    """Have replicas with controllers until the block ends; all are started.
+
+    There is one controller, which keeps its decisions in a file, or three if there is an etcd.
+    """
     with group_in(folder) as group:
-        group.add_name_server(
-            {
-                "enableControllerInNamesrv": "true",
-                "controllerClusterName": CLUSTER,
-                "controllerStorePath": str(folder / "controller"),
-            }
-        )
+        for _ in range(1 if engine is None else 3):
+            group.add_controller(engine)
         group.start()
         for _ in range(replicas):
             group.add_replica(

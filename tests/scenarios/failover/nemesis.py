@@ -14,10 +14,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from tests.scenarios.failover.cluster import Wires
-from tests.scenarios.failover.nodes import Node
 from tests.scenarios.failover.operations import Fault, Record
 
 _SLOW_BYTES_A_SECOND: Final = 50_000
@@ -74,10 +73,26 @@ def schedule(
     return steps
 
 
+class Process(Protocol):
+    """What a fault befalls: a process of Gantry, or a member of etcd."""
+
+    def start(self) -> None:
+        """Begin a life."""
+
+    def kill(self) -> None:
+        """End it as ``kill -9`` does."""
+
+    def pause(self) -> None:
+        """Stop it for a while."""
+
+    def resume(self) -> None:
+        """Let it go on."""
+
+
 class Nemesis:
     """Does faults to the processes and links of these names."""
 
-    def __init__(self, record: Record, nodes: Mapping[str, Node], links: Mapping[str, Wires]) -> None:
+    def __init__(self, record: Record, nodes: Mapping[str, Process], links: Mapping[str, Wires]) -> None:
         self._record = record
         self._nodes = nodes
         self._links = links

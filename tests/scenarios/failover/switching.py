@@ -13,7 +13,7 @@ from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
 from tests.scenarios.failover.cluster import BROKER_NAME, Group, Replica
-from tests.scenarios.failover.nemesis import Kind, Nemesis
+from tests.scenarios.failover.nemesis import Kind, Nemesis, Step
 from tests.scenarios.failover.operations import Fault, Outcome, Record
 from tests.scenarios.failover.workloads import until_acknowledged
 from tests.support.wait import eventually
@@ -66,14 +66,29 @@ class Switching:
 
         await eventually(is_whole, within=90.0)
 
-    async def by_fault(self, kind: Kind, *, seconds: float) -> Gap:
-        """Let a fault befall the master that lasts so long, and at least until another one answers a send by 0."""
+    async def leading_controller(self) -> str:
+        """Return the name of the process whose controller leads; waits until there is one."""
+        nodes = dict(zip(self.group.name_server_addresses, self.group.name_servers, strict=True))
+
+        async def leading() -> list[str]:
+            found = (await Admin(self.session).replication.controllers()).found
+            return [nodes[address].name for address, status in found.items() if status.is_leading]
+
+        await eventually(leading)
+        return (await leading())[0]
+
+    async def by_fault(self, kind: Kind, *, seconds: float, beside: Sequence[Step] = (), why: str = "") -> Gap:
+        """Let a fault befall the master that lasts so long, and at least until another one answers a send by 0.
+
+        Those `beside` it begin at the same time.
+        """
         old = await self.master()
         target = old.name if kind in (Kind.KILL, Kind.PAUSE) else f"around {old.name}"
         began = self.record.now()
         async with self.nemesis.fault(kind, target):
-            await asyncio.gather(self._until_other(old, began), asyncio.sleep(seconds))
-        return Gap(kind, self._silence(began))
+            others = (self.nemesis.run([step]) for step in beside)
+            await asyncio.gather(self._until_other(old, began), asyncio.sleep(seconds), *others)
+        return Gap(why or kind, self._silence(began))
 
     async def by_restart(self) -> Gap:
         """Kill the master and start it again at once; who is master then, the controllers decide."""
@@ -119,5 +134,5 @@ def told(gaps: Sequence[Gap]) -> str:
     for why in sorted({gap.why for gap in gaps}):
         of_kind = sorted(gap.seconds for gap in gaps if gap.why == why)
         middle, longest = of_kind[len(of_kind) // 2], of_kind[-1]
-        lines.append(f"{why:<10} {len(of_kind):>4} times, write gap p50 {middle:6.2f} s, longest {longest:6.2f} s")
+        lines.append(f"{why:<22} {len(of_kind):>4} times, write gap p50 {middle:6.2f} s, longest {longest:6.2f} s")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Three replicas under a controller: whatever befalls the master, nothing acknowledged is lost, changed or doubled.
+"""Three replicas under controllers: whatever befalls the master, nothing acknowledged is lost, changed or doubled.
 
 Set ``GANTRY_SWITCHES`` for more changes of master than a usual run makes.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,18 +20,20 @@ from broker_core.store.verify import verify
 from tests.scenarios.failover import checks
 from tests.scenarios.failover.cluster import Group, failover_group
 from tests.scenarios.failover.java_clients import SHORT_POLL_MS, USUAL_POLL_MS, java_clients
-from tests.scenarios.failover.nemesis import Kind, Nemesis
+from tests.scenarios.failover.nemesis import Kind, Nemesis, Process, Step
 from tests.scenarios.failover.operations import Read, Record
 from tests.scenarios.failover.reading import read_all, read_store
 from tests.scenarios.failover.switching import Gap, Switching, told
 from tests.scenarios.failover.workloads import Clients, clients, until_acknowledged
 from tests.support.cluster import create_topic
+from tests.support.etcd import NOT_INSTALLED, Etcd, Member, etcd, find_etcd
 from tests.support.wait import eventually
 
 pytestmark = pytest.mark.scenario
 
 TOPIC, QUEUES = "orders", 2
 SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "10"))
+ETCD_SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "6"))
 
 
 @pytest.fixture
@@ -41,10 +43,15 @@ def group(tmp_path: Path) -> Iterator[Group]:
 
 
 @asynccontextmanager
-async def at_work(group: Group, record: Record) -> AsyncIterator[tuple[Switching, Clients]]:
+async def at_work(
+    group: Group, record: Record, engine: Sequence[Member] = ()
+) -> AsyncIterator[tuple[Switching, Clients]]:
     """Have every workload run, and something to make changes of master with, until the block ends."""
-    nodes = {replica.name: replica.node for replica in group.replicas}
+    nodes: dict[str, Process] = {each.name: each for each in group.nodes}
+    nodes |= {each.name: each for each in engine}
     links = {f"around {replica.name}": group.around(replica) for replica in group.replicas}
+    if engine:
+        links |= {f"to etcd from {each.name}": group.to_etcd(each) for each in group.name_servers}
     async with Session(group.config()) as session:
         switching = Switching(group, record, session, Nemesis(record, nodes, links))
         await eventually(lambda: can_create(session))
@@ -133,6 +140,44 @@ async def test_nothing_acknowledged_is_lost_however_the_master_changes(
     check_files(group, record)
     with capsys.disabled():
         print(f"\n{told(gaps)}")
+
+
+@pytest.mark.skipif(find_etcd() is None, reason=NOT_INSTALLED)
+async def test_nothing_acknowledged_is_lost_whoever_decides_fails_beside_the_master(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gaps = []
+    with etcd(tmp_path / "etcd", 3) as engine, failover_group(tmp_path, engine=engine) as group:
+        record = Record(group.folder / "operations.jsonl")
+        async with at_work(group, record, engine.members) as (switching, _):
+            for number in range(ETCD_SWITCHES):
+                gaps.append(await change_beside(switching, engine, number))
+                await switching.until_all_in_sync()
+        async with Session(group.config()) as session:
+            switching.session = session
+            await at_rest(switching, record)
+        check_files(group, record)
+    with capsys.disabled():
+        print(f"\n{told(gaps)}")
+
+
+async def change_beside(switching: Switching, engine: Etcd, number: int) -> Gap:
+    """Let the fault of this number befall controllers or etcd, and at once another one the master."""
+    leading, first = await switching.leading_controller(), engine.leader()
+    assert first is not None
+    others = [each.name for each in engine.members if each is not first]
+    faults: list[tuple[str, Kind, list[str], float]] = [
+        ("controller killed", Kind.KILL, [leading], 3.0),
+        ("controller stopped", Kind.PAUSE, [leading], 6.0),
+        ("controller cut off", Kind.STALL, [f"to etcd from {leading}"], 6.0),
+        ("etcd's leader killed", Kind.KILL, [first.name], 3.0),
+        ("etcd's leader stopped", Kind.PAUSE, [first.name], 4.0),
+        ("etcd's majority killed", Kind.KILL, others, 4.0),
+    ]
+    why, kind, targets, seconds = faults[number % len(faults)]
+    beside = [Step(kind, target, seconds, 0.0) for target in targets]
+    of_master, lasts = (Kind.PAUSE, 4.0) if number % 2 else (Kind.KILL, 0.0)
+    return await switching.by_fault(of_master, seconds=lasts, beside=beside, why=why)
 
 
 async def test_members_of_an_orderly_group_do_not_share_a_queue_over_a_switch(group: Group) -> None:
