@@ -105,6 +105,8 @@ class MessageStore:
         # Returns the log offset from which on segments must stay; None: as far as others are concerned, all may go.
         self.needed_from: Callable[[], int | None] = _nothing_is_needed
         self._holds = retention.Holds()
+        # The log offset up to which the queues have all records, and are on the disk.
+        self._queues_synced = 0
         # Why the store accepts no more messages; None while it does.
         self._refusal: StoreError | None = None
 
@@ -289,6 +291,7 @@ class MessageStore:
         folder = self.config.folder
         replace_checkpoint(folder, lowered(read_checkpoint(folder), point, self._index))
         self._confirmed = min(self._confirmed, LogOffset(point.end))
+        self._queues_synced = min(self._queues_synced, point.end)
         self._following.cut(point.end)
         cut_derived(self._log, self._queues, self._index, self._dispatcher, point)
         self._appender.store_time = point.store_time
@@ -461,6 +464,8 @@ class MessageStore:
         flushed = self.flush()
         try:
             self._queues.sync()
+            if durable is self._flusher.durable:  # nothing was cut meanwhile
+                self._queues_synced = position
             covered = self._index.finish(dispatched, position)
         except OSError as error:
             raise self.note_refused(error) from error
@@ -471,11 +476,23 @@ class MessageStore:
     def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
         """Remove old segments and the queue units and index entries that point to them; `now` in ms.
 
-        Expired ones go in the hours set for it, or `at_any_hour`; none that is needed (`needed_from`). Returns what was
-        removed, and whether the disk has room for more messages. What is held (`hold_from`) stays, too.
+        Expired ones go in the hours set for it, or `at_any_hour`; none that is needed (`needed_from`). What is held
+        (`hold_from`) or not dispatched stays, too. Returns what was removed, and whether the disk has room for more
+        messages. Raises FlushFailed.
         """
         kept = retention.Retention(self._log, self.config, self._needed_or_held_from)
-        return retention.drop_expired(kept, self._queues, self._index, now, at_any_hour=at_any_hour)
+        return retention.drop_expired(
+            kept, self._queues, self._index, now, at_any_hour=at_any_hour, keep_units=self._keep_units
+        )
+
+    def _keep_units(self, before: int) -> None:
+        if self._queues_synced < before:
+            position = self._dispatcher.position
+            try:
+                self._queues.sync()
+            except OSError as error:
+                raise self.note_refused(error) from error
+            self._queues_synced = position
 
     def hold_from(self, holder: str, log_offset: int | None, *, most_bytes: int | None = None) -> None:
         """Keep the segments that `holder` has still to copy, from `log_offset` on; None lets them go.
@@ -485,8 +502,9 @@ class MessageStore:
         self._holds.hold(holder, log_offset, most_bytes)
 
     def _needed_or_held_from(self) -> int | None:
-        needed, held = self.needed_from(), self._holds.needed_from(self._log.end)
-        return needed if held is None else held if needed is None else min(needed, held)
+        others = (self.needed_from(), self._holds.needed_from(self._log.end))
+        # What is in no queue yet exists only in the log.
+        return min(each for each in (self._dispatcher.position, *others) if each is not None)
 
     def held_back(self, now: int) -> LogOffset | None:
         """Return the end of the first segment if it would go, but for records that are still needed."""

@@ -121,10 +121,19 @@ class Retention:
         return first.start + first.size
 
 
-def drop_expired(retention: Retention, queues: Queues, index: Index, now: int, *, at_any_hour: bool = False) -> Dropped:
+def drop_expired(
+    retention: Retention,
+    queues: Queues,
+    index: Index,
+    now: int,
+    *,
+    at_any_hour: bool = False,
+    keep_units: Callable[[int], None],
+) -> Dropped:
     """Remove up to ten segments that may go, then the units and keys that referred only to them; `now` in ms.
 
-    A segment that is still needed stays, and so do all after it.
+    A segment that is still needed stays, and so do all after it. Before one goes, `keep_units` waits until the disk has
+    the units of the records before a log offset, which cannot be made anew then; what it raises is raised.
     """
     segments = log_bytes = 0
     log, config = retention.log, retention.config
@@ -134,6 +143,7 @@ def drop_expired(retention: Retention, queues: Queues, index: Index, now: int, *
         and retention.first_goes(now, disk, at_any_hour=at_any_hour)
         and not retention.first_is_needed
     ):
+        keep_units(retention.first_end)
         size = log.drop_first()
         # What removing the file frees, even if a reader still has it mapped for a moment.
         disk = DiskUsage(max(disk.used - size, 0), disk.free + size)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.store.config import StoreConfig
+from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.layout import COMMIT_LOG, segment_files
 from broker_core.store.retention import DiskUsage, Dropped, measure_disk, refusal_of
 from tests.support.stores import NOW, bodies, fill, opened, put, segment
@@ -252,3 +253,40 @@ def test_a_copy_that_is_too_far_behind_holds_nothing_until_it_is_nearer(tmp_path
         store.hold_from("a copy", 4096, most_bytes=end - 1)
         store.drop_expired(NOW)
         assert store.begin_log_offset == 4096
+
+
+def test_what_is_in_no_queue_yet_stays(tmp_path: Path) -> None:
+    with opened(tmp_path, max_log_bytes=1) as store:
+        store.limit_dispatch(0)
+        fill(store, 100)
+        assert store.drop_expired(NOW).segments == 0
+        store.limit_dispatch(3000)
+        store.dispatch()
+        assert store.drop_expired(NOW).segments == 1
+        store.limit_dispatch(None)
+        store.dispatch()
+        assert store.drop_expired(NOW).segments > 1
+        assert store.max_offset("T", 0) == 100
+
+
+def test_units_are_on_the_disk_before_their_records_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as store:
+        put(store, topic="idle")
+        fill(store, 100)
+        synced: list[str] = []
+        right = ConsumeQueue.sync
+
+        def sync(queue: ConsumeQueue) -> None:
+            synced.append(queue.topic)
+            right(queue)
+
+        monkeypatch.setattr(ConsumeQueue, "sync", sync)
+        store.reconfigure(replace(store.config, max_log_bytes=1))
+        assert store.drop_expired(NOW).segments > 0
+        assert synced == ["idle", "T"]
+        # What a checkpoint has covered needs no wait.
+        fill(store, 30)
+        store.checkpoint()
+        synced.clear()
+        assert store.drop_expired(NOW).segments > 0
+        assert synced == []

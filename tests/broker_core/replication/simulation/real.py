@@ -311,7 +311,7 @@ class RealStore:
 
     def expire(self, needed_from: int | None) -> None:
         """Remove the first segment, if nobody needs it."""
-        self._store.hold_from("slaves", min(self.confirm, self.end if needed_from is None else needed_from))
+        self._store.hold_from("slaves", needed_from)
         self._store.reconfigure(replace(self.disk.config, max_log_bytes=max(0, self.end - self.begin - 1)))
         self._store.drop_expired(_BEGIN_MS)
         self._store.reconfigure(self.disk.config)
