@@ -10,6 +10,7 @@ from broker_core.protocol.topics import DEAD_LETTER_PREFIX
 from console.lag.group_state import has_no_offset
 from console.lag.shapes import GroupState, OverviewState, TopicState
 from console.lag.state import ClusterState
+from console.replicas.figures import ControllerFigures, DecidedFigures
 
 Values = Mapping[str, float | None]
 """The value of each subject; None means unknown. A subject to which the figure does not apply is absent."""
@@ -26,8 +27,17 @@ SUBJECTS: Final[Mapping[str, SubjectKind]] = {
     "broker_disk_used": "broker",
     "broker_silent": "broker",
     "replica_lag_bytes": "broker",
+    "replica_lag_ms": "broker",
     "replicas_out_of_sync": "broker",
+    "replicas_unclean": "broker",
     "broker_without_master": "broker",
+    "broker_stuck": "broker",
+    "broker_set_back": "broker",
+    "elections_per_hour": "broker",
+    "controllers_silent": "cluster",
+    "controllers_leaderless": "cluster",
+    "controller_engine_down": "cluster",
+    "controller_engine_used": "cluster",
     "disk_days_to_full": "cluster",
     "jobs_failed": "job",
     "jobs_failed_in_row": "job",
@@ -36,6 +46,13 @@ SUBJECTS: Final[Mapping[str, SubjectKind]] = {
     "schedule_missed": "schedule",
 }
 OF_JOBS: Final = frozenset(metric for metric, kind in SUBJECTS.items() if kind in ("job", "schedule"))
+YES_OR_NO: Final = frozenset(
+    {
+        "broker_silent", "broker_without_master", "broker_stuck", "broker_set_back",
+        "controllers_leaderless", "controller_engine_down",
+    }
+)  # fmt: skip
+"""What is 1 or 0: a rule on it has the limit 0, above."""
 NOT_FILLING_DAYS: Final = 36_500.0
 """Stands for a disk that does not fill: its days to full are more than any limit."""
 
@@ -77,12 +94,12 @@ def silent_brokers(overview: OverviewState) -> Values:
     return silent
 
 
-def lags_of_replicas(overview: OverviewState) -> Values:
-    """Return what the furthest slave of each broker name lacks of its master's log; unknown if it is of any slave."""
+def lags_of_replicas(overview: OverviewState, field: str) -> Values:
+    """Return how far the furthest slave of each broker name is behind its master; unknown if it is of any slave."""
     lags: dict[str, list[int | None]] = {}
     for broker in overview.brokers:
         if broker.broker_id != MASTER_ID:
-            lags.setdefault(broker.name, []).append(broker.behind_bytes)
+            lags.setdefault(broker.name, []).append(getattr(broker, field))
     return {name: _most(each) for name, each in lags.items()}
 
 
@@ -91,6 +108,26 @@ def _most(lags: list[int | None]) -> float | None:
     return max(known) if len(known) == len(lags) else None
 
 
+def of_decisions(decisions: Mapping[str, DecidedFigures], field: str) -> Values:
+    """Return a figure of each broker name whose master controllers choose."""
+    return {name: getattr(each, field) for name, each in decisions.items()}
+
+
+def of_controllers(cluster: str, figures: ControllerFigures | None, field: str) -> Values:
+    """Return a figure of the controllers; none of a cluster without any, and of an engine without a limit."""
+    if figures is None:
+        return {}
+    value = getattr(figures, field)
+    is_unlimited = field == "engine_used" and value is None and figures.engine_down == 0
+    return {} if is_unlimited else {cluster: value}
+
+
+_OF_CONTROLLERS: Final = {
+    "controllers_silent": "silent",
+    "controllers_leaderless": "leaderless",
+    "controller_engine_down": "engine_down",
+    "controller_engine_used": "engine_used",
+}
 _PLAIN: Final[Mapping[str, Callable[[ClusterState], Values]]] = {
     "group_lag": lambda state: group_values(state.groups, "lag"),
     "group_time_lag_ms": lambda state: group_values(state.groups, "time_lag_ms"),
@@ -100,14 +137,21 @@ _PLAIN: Final[Mapping[str, Callable[[ClusterState], Values]]] = {
     "dead_letters": lambda state: dead_letters(state.topics),
     "broker_disk_used": lambda state: disks_used(state.overview),
     "broker_silent": lambda state: silent_brokers(state.overview),
-    "replica_lag_bytes": lambda state: lags_of_replicas(state.overview),
-    "replicas_out_of_sync": lambda state: {name: each.out_of_sync for name, each in state.decisions.items()},
-    "broker_without_master": lambda state: {name: each.without_master for name, each in state.decisions.items()},
+    "replica_lag_bytes": lambda state: lags_of_replicas(state.overview, "behind_bytes"),
+    "replica_lag_ms": lambda state: lags_of_replicas(state.overview, "behind_ms"),
+    "replicas_out_of_sync": lambda state: of_decisions(state.decisions, "out_of_sync"),
+    "replicas_unclean": lambda state: of_decisions(state.decisions, "unclean"),
+    "broker_without_master": lambda state: of_decisions(state.decisions, "without_master"),
+    "broker_stuck": lambda state: of_decisions(state.decisions, "stuck"),
+    "broker_set_back": lambda state: of_decisions(state.decisions, "set_back"),
+    "elections_per_hour": lambda state: of_decisions(state.decisions, "elections"),
 }
 
 
-def read(metric: str, state: ClusterState) -> Values | None:
+def read(metric: str, cluster: str, state: ClusterState) -> Values | None:
     """Return the values of a metric that one state shows; None for metrics that need more than that."""
+    if metric in _OF_CONTROLLERS:
+        return of_controllers(cluster, state.controllers, _OF_CONTROLLERS[metric])
     reader = _PLAIN.get(metric)
     return None if reader is None else reader(state)
 

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from console.alerts.fields import PatternField
-from console.alerts.metrics import SUBJECTS
+from console.alerts.metrics import SUBJECTS, YES_OR_NO
 from console.alerts.models import (
     DEFAULT_FOR_MS,
     DEFAULT_NO_DATA_MS,
@@ -54,9 +54,9 @@ class RuleLimitsSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a limit for what is only yes or no, as the whole rule will be."""
         whole = {name: attrs.get(name, getattr(self.instance, name, None)) for name in ("metric", "direction", "limit")}
-        if whole["metric"] == Metric.BROKER_SILENT and (whole["direction"], whole["limit"]) != (Direction.ABOVE, 0):
+        if whole["metric"] in YES_OR_NO and (whole["direction"], whole["limit"]) != (Direction.ABOVE, 0):
             raise serializers.ValidationError(
-                {"limit": "must be 0, with direction above: a broker answers or it does not; for_ms says how long"}
+                {"limit": "must be 0, with direction above: it is so or it is not; for_ms says how long"}
             )
         return attrs
 

@@ -122,7 +122,7 @@ class ClusterWatch:
         if metric == "disk_days_to_full":
             watched_ms = now - (now if self._began_at is None else self._began_at)
             return metrics.days_to_full(self._cluster, state.overview, watched_ms=watched_ms)
-        found = metrics.read(metric, state)
+        found = metrics.read(metric, self._cluster, state)
         if found is None:
             raise ValueError(f"no figure is known for the metric {metric!r}")
         return found

@@ -99,7 +99,7 @@ class ClusterSampler:
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         state = self._builder.step(reading)
         if self._decisions is not None:
-            state = replace(state, decisions=self._decisions.figures)
+            state = replace(state, decisions=self._decisions.figures, controllers=self._decisions.of_controllers)
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
         await self._topic_keeper.keep(self._store, reading, state.topics)
         self._shown_names.watched = await self._publisher.publish(state, shown.groups)

@@ -24,7 +24,7 @@ from console.lag.reading import LagReading
 from console.lag.shapes import GroupState, LastKnown, OverviewState, TopicState
 from console.lag.topic_state import TopicStates
 from console.moments import rfc3339
-from console.replicas.figures import DecidedFigures
+from console.replicas.figures import ControllerFigures, DecidedFigures
 
 State = TypeVar("State", GroupState, TopicState)
 # What may still settle, as a trend over minutes, is looked at again once in so many steps.
@@ -44,6 +44,8 @@ class ClusterState:
     """The names whose state is another one than a step before, but for its time; None if any may be."""
     decisions: Mapping[str, DecidedFigures] = field(default_factory=dict)
     """What controllers decided, by broker name; of names whose roles are fixed there is none."""
+    controllers: ControllerFigures | None = None
+    """None where there are none."""
 
 
 class StateBuilder:

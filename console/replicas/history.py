@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from broker_core.protocol.bodies.controller import NameState
 from console.clusters.models import Cluster
@@ -38,8 +40,32 @@ def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
 
 def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
     """Return the last decisions, the newest first; none of a name that no controller knows."""
-    rows = SeenDecision.objects.filter(cluster__name=cluster, broker=broker)[:limit]
+    rows = _rows(cluster).filter(broker=broker)[:limit]
     return ReplicaHistory(broker=broker, items=[_shown(row) for row in rows])
+
+
+def names(cluster: str) -> list[str]:
+    """Return the broker names of which a decision was ever seen."""
+    return list(_rows(cluster).order_by("broker").values_list("broker", flat=True).distinct())
+
+
+def elections(cluster: str, since: int) -> dict[str, list[int]]:
+    """Return when another epoch of a name was seen to begin, after `since`; both in ms since 1970.
+
+    The first decision that was ever seen of a name is no election: what was before it is not known.
+    """
+    found: dict[str, list[int]] = {}
+    for name in (
+        _rows(cluster).filter(seen_at__gt=_moment(since)).order_by().values_list("broker", flat=True).distinct()
+    ):
+        seen = list(_rows(cluster).filter(broker=name).order_by("pk").values_list("epoch", "seen_at"))
+        moments = [_ms(at) for (before, _), (epoch, at) in pairwise(seen) if epoch != before]
+        found[name] = [at for at in moments if at > since]
+    return found
+
+
+def _rows(cluster: str) -> QuerySet[SeenDecision]:
+    return SeenDecision.objects.filter(cluster__name=cluster)
 
 
 def _of(owner: Cluster, state: NameState, at: int) -> SeenDecision:
@@ -86,4 +112,8 @@ def _moment(ms: int) -> datetime:
 
 
 def _text(moment: datetime) -> str:
-    return rfc3339(round(moment.timestamp() * 1000))
+    return rfc3339(_ms(moment))
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)

@@ -5,24 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 
 from broker_core.client.admin import Admin
-from broker_core.client.answers import ask_all
+from broker_core.client.admin.replication import ControllerStatus, KnownState
+from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NotSupported
 from broker_core.errors import GantryError
-from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import ReplicasInfo
 from console.clusters.reasons import reason_of
-from console.replicas import history
-from console.replicas.figures import DecidedFigures, figures_of
+from console.replicas import figures, history
+from console.replicas.figures import ControllerFigures, DecidedFigures
 
 EVERY_MS: Final = 2_000
 # Where no name server hosts a controller, one may come some day.
 _WITHOUT_MS: Final = 30_000
+_ELECTIONS_MS: Final = 3_600_000
 
 _log = logging.getLogger(__name__)
 
@@ -35,9 +37,13 @@ class ReplicaWatch:
         self._due = 0
         self._asking: asyncio.Task[None] | None = None
         self._kept: dict[str, tuple[object, ...]] = {}
+        self._known: dict[str, KnownState] = {}
+        self._elections: Mapping[str, list[int]] | None = None
         self._failed_before = False
         self.figures: Mapping[str, DecidedFigures] = {}
-        """Of the last round, by broker name; unknown after one in which no controller answered."""
+        """Of the last round, by broker name; unknown after one in which no controller knew what is decided."""
+        self.of_controllers: ControllerFigures | None = None
+        """None where no name server hosts a controller."""
 
     def begin(self, admin: Admin, now: int) -> None:
         """Begin a round at `now` (ms) if one is due and none is running."""
@@ -56,28 +62,90 @@ class ReplicaWatch:
             await self.look(admin, now)
             self._failed_before = False
         except NotSupported:
-            self.figures = {}
             self._due = now + _WITHOUT_MS
         except (GantryError, DatabaseError) as error:
-            if isinstance(error, GantryError):
-                self.figures = dict.fromkeys(self.figures, DecidedFigures())
             if not self._failed_before:
                 _log.warning("cluster=%s: decisions about replicas were not kept (%s)", self._cluster, _words(error))
             self._failed_before = True
 
     async def look(self, admin: Admin, now: int) -> None:
-        """Ask what is decided of all names, and keep what changed; raise what the client and the database raise."""
-        infos = await admin.replication.in_sync()
-        self.figures = {name: figures_of(info) for name, info in infos.items()}
+        """Ask what is decided of all names, and keep what changed; raise what the client and the database raise.
+
+        Raises NotSupported where no name server hosts a controller.
+        """
+        if self._elections is None:
+            await self._restore(now)
+        answers = await admin.replication.controllers()
+        self._see_controllers(answers)
+        knowing = figures.best(answers.found)
+        if knowing is None:
+            self.figures = dict.fromkeys(self.figures, DecidedFigures())
+            return
+        try:
+            infos = await admin.replication.in_sync(by=knowing)
+        except GantryError:
+            self.figures = dict.fromkeys(self.figures, DecidedFigures())
+            raise
+        await self._see(admin, infos, now)
+        self.figures = self._figures(infos, set(answers.found[knowing].info.set_back), now)
+
+    async def _restore(self, now: int) -> None:
+        """Take up the names and elections that an earlier sampler saw: until they are heard of they are unknown."""
+        self._elections = await sync_to_async(history.elections)(self._cluster, now - _ELECTIONS_MS)
+        names = await sync_to_async(history.names)(self._cluster)
+        self.figures = dict.fromkeys(names, DecidedFigures())
+        self.of_controllers = ControllerFigures() if names else None
+
+    def _see_controllers(self, answers: Answers[ControllerStatus]) -> None:
+        """Take the figures of the controllers; raise NotSupported if there are none, another failure of silent ones."""
+        silent = [addr for addr, error in answers.failed.items() if not isinstance(error, NotSupported)]
+        if answers.found:
+            self.of_controllers = figures.of_controllers(answers.found, silent)
+            return
+        if silent:
+            # Only what was there before is missed.
+            self.figures = dict.fromkeys(self.figures, DecidedFigures())
+            self.of_controllers = None if self.of_controllers is None else figures.of_controllers({}, silent)
+            raise answers.failed[silent[0]]
+        self.figures, self.of_controllers = {}, None
+        answers.raise_if_none()
+
+    async def _see(self, admin: Admin, infos: Mapping[str, ReplicasInfo], now: int) -> None:
+        """Ask for the whole state where it is another one or may become one, and keep it."""
         told = {name: _what(info) for name, info in infos.items()}
-        others = [name for name, what in told.items() if self._kept.get(name) != what]
+        others = [
+            name
+            for name, what in told.items()
+            if self._kept.get(name) != what or figures.is_troubled(infos[name], self._known.get(name))
+        ]
         answers = await ask_all(others, admin.replication.state)
-        await self._keep({name: known.state for name, known in answers.found.items()}, now)
+        fresh = {name: known for name, known in answers.found.items() if self._kept.get(name) != told[name]}
+        if fresh:
+            states = [known.state for known in fresh.values()]
+            await sync_to_async(history.keep)(self._cluster, states, now)
+            self._elections = await sync_to_async(history.elections)(self._cluster, now - _ELECTIONS_MS)
+        self._known = {
+            name: known
+            for name, known in (self._known | answers.found).items()
+            if name in told and name not in answers.failed
+        }
         self._kept = {name: what for name, what in told.items() if name not in answers.failed}
 
-    async def _keep(self, states: Mapping[str, NameState], now: int) -> None:
-        if states:
-            await sync_to_async(history.keep)(self._cluster, list(states.values()), now)
+    def _figures(
+        self, infos: Mapping[str, ReplicasInfo], set_back: AbstractSet[str], now: int
+    ) -> dict[str, DecidedFigures]:
+        # The engine may have lost a name that replicas tell.
+        lost = dict.fromkeys(set_back - infos.keys(), DecidedFigures(set_back=1.0))
+        moments = self._elections or {}
+        return lost | {
+            name: figures.figures_of(
+                info,
+                self._known.get(name),
+                elections=sum(at > now - _ELECTIONS_MS for at in moments.get(name, ())),
+                is_set_back=name in set_back,
+            )
+            for name, info in infos.items()
+        }
 
 
 def _what(info: ReplicasInfo) -> tuple[object, ...]:

@@ -6,8 +6,9 @@ import dataclasses
 
 from msgspec.structs import replace
 
-from console.alerts.metrics import disks_used, lags_of_replicas, read
-from console.replicas.figures import DecidedFigures
+from console.alerts.metrics import Values, disks_used, read
+from console.lag.shapes import BrokerState
+from console.replicas.figures import ControllerFigures, DecidedFigures
 from tests.console.alerts.figures import broker, state
 
 
@@ -24,14 +25,32 @@ def test_the_furthest_slave_of_a_broker_name_counts_unless_one_is_unknown() -> N
         replace(broker(), broker_id=number, behind_bytes=lacking) for number, lacking in ((1, 5), (2, 70), (3, None))
     )
 
-    assert lags_of_replicas(state(brokers=(broker(), near, far)).overview) == {"broker-a": 70}
-    assert lags_of_replicas(state(brokers=(broker(), near, silent)).overview) == {"broker-a": None}
-    assert lags_of_replicas(state(brokers=(broker(),)).overview) == {}
+    def lags(*slaves: BrokerState) -> Values | None:
+        return read("replica_lag_bytes", "local", state(brokers=(broker(), *slaves)))
+
+    assert (lags(near, far), lags(near, silent), lags()) == ({"broker-a": 70}, {"broker-a": None}, {})
 
 
 def test_what_controllers_decided_is_unknown_while_none_answers() -> None:
-    decisions = {"led": DecidedFigures(1.0, 0.0), "lost": DecidedFigures()}
+    decisions = {"led": DecidedFigures(out_of_sync=1.0, without_master=0.0), "lost": DecidedFigures()}
     shown = dataclasses.replace(state(), decisions=decisions)
 
-    assert read("replicas_out_of_sync", shown) == {"led": 1.0, "lost": None}
-    assert read("broker_without_master", shown) == {"led": 0.0, "lost": None}
+    assert read("replicas_out_of_sync", "local", shown) == {"led": 1.0, "lost": None}
+    assert read("broker_without_master", "local", shown) == {"led": 0.0, "lost": None}
+
+
+def test_controllers_have_figures_where_there_are_any_and_an_engine_a_share_of_what_it_allows() -> None:
+    def seen(metric: str, controllers: ControllerFigures | None) -> Values | None:
+        return read(metric, "local", dataclasses.replace(state(), controllers=controllers))
+
+    unlimited = ControllerFigures(silent=0.0, leaderless=1.0, engine_down=0.0)
+    all_silent = ControllerFigures(silent=3.0)
+
+    assert seen("controllers_leaderless", None) == {}
+    assert seen("controllers_leaderless", unlimited) == {"local": 1.0}
+    assert seen("controller_engine_used", unlimited) == {}
+    assert seen("controller_engine_used", dataclasses.replace(unlimited, engine_used=0.6)) == {"local": 0.6}
+    assert [seen(each, all_silent) for each in ("controllers_silent", "controllers_leaderless")] == [
+        {"local": 3.0}, {"local": None}
+    ]  # fmt: skip
+    assert seen("controller_engine_used", all_silent) == {"local": None}

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from asgiref.sync import sync_to_async
 
-from broker_core.client.admin import Admin
-from broker_core.client.config import ClientConfig
 from broker_core.client.errors import NotSupported
-from broker_core.client.session import Session
 from broker_core.protocol.bodies.controller import LastChange, MasterLife, NameState, new_state
 from console.clusters.models import Cluster
 from console.replicas import history
 from console.replicas.figures import DecidedFigures
 from console.replicas.watch import ReplicaWatch
+from tests.console.replicas.administered import administered
 from tests.support.cast import Cast
 from tests.support.replica_group import replica_group
 from tests.support.scripted import scripted_cluster
@@ -61,6 +57,16 @@ def test_of_each_name_the_oldest_go(cluster: Cluster, monkeypatch: pytest.Monkey
     assert [epoch for epoch, _, _ in kept()] == [5, 4, 3]
 
 
+def test_an_election_is_another_epoch_than_before_and_not_the_first_that_is_seen(cluster: Cluster) -> None:
+    for at, each in enumerate((state(3, 1, 1), state(3, 1, 1, 2), state(4, 2, 2), state(4, None, 2), state(7, 1, 1))):
+        history.keep("prod", [each], AT + at)
+
+    assert history.elections("prod", AT) == {"b": [AT + 2, AT + 4]}
+    assert history.elections("prod", AT + 2) == {"b": [AT + 4]}
+    assert history.elections("prod", AT + 9) == {}
+    assert (history.names("prod"), history.names("other")) == (["b"], [])
+
+
 def test_nothing_is_kept_of_a_cluster_that_was_removed(cluster: Cluster) -> None:
     cluster.delete()
     history.keep("prod", [state(1, 1, 1)], AT)
@@ -82,21 +88,11 @@ def test_readers_of_the_whole_cluster_see_it(cluster: Cluster, cast: Cast) -> No
     assert viewer.get(path, {"limit": 0}).status_code == 422
 
 
-@asynccontextmanager
-async def administered(name_server: str) -> AsyncIterator[Admin]:
-    session = Session(ClientConfig(name_servers=(name_server,)))
-    await session.start()
-    try:
-        yield Admin(session)
-    finally:
-        await session.close()
-
-
 async def test_a_switch_is_seen_once(cluster: Cluster, tmp_path: Path) -> None:
     watch = ReplicaWatch("prod")
     async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
         await watch.look(admin, AT)
-        assert watch.figures == {"b": DecidedFigures(out_of_sync=0.0, without_master=0.0)}
+        assert watch.figures == {"b": DecidedFigures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)}
         await watch.look(admin, AT)
         (successor,) = group.slaves()
         number = successor.components.roles.now.broker_id
