@@ -8,11 +8,12 @@ from typing import Annotated, Any, Final, Literal, get_args
 from msgspec import Meta, Struct
 from rest_framework import serializers
 
+from console.alerts.advice import advice_on
 from console.alerts.models import Alert, AlertState, Direction, Metric, Severity, Silence
 from console.alerts.now import NOTHING, AlertFigures, AlertLastKnown
 from console.alerts.silences import matching
 from console.alerts.template import filled
-from console.alerts.values import written
+from console.alerts.values import sentence_of, written
 from console.fields import MomentField
 from console.moments import Moment, rfc3339
 from console.shapes import serializer_of
@@ -69,6 +70,7 @@ class AlertShape(Struct, frozen=True, kw_only=True):
     acknowledged: Acknowledgement | None
     silenced_until: Moment | None
     summary: str
+    advice: Annotated[str | None, Meta(description="What to do; null where the metric says it.")]
     changes: list[AlertChange]
 
 
@@ -124,6 +126,7 @@ def shape_of(alert: Alert, silences: Iterable[Silence], now: int, figures: Alert
         acknowledged=_acknowledgement(alert, now),
         silenced_until=_text(silenced_until),
         summary=_summary(alert),
+        advice=advice_on(rule.metric, alert.subject),
         changes=[
             AlertChange(at=rfc3339(each["at"]), state=AlertState(each["state"]), value=each["value"])
             for each in alert.changes
@@ -183,6 +186,7 @@ def _summary(alert: Alert) -> str:
             "limit": written(rule.metric, rule.limit),
             "count": "1",
         },
+        sentence_of(rule.metric),
     )
 
 

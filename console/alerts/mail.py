@@ -42,6 +42,8 @@ def text_of(payload: Mapping[str, Any]) -> str:
     for alert in payload.get("alerts", []):
         value = "unknown" if alert["value"] is None else f"{alert['value']:,.6g}"
         lines.append(f"{alert['state']}  {alert['cluster']}/{alert['subject']}  {value}")
+        if alert.get("advice") and alert["state"] != "resolved":
+            lines.append(f"    {alert['advice']}")
     more = payload.get("count", 0) - len(payload.get("alerts", []))
     if more > 0:
         lines.append(f"and {more} more")

@@ -10,11 +10,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from console.alerts import job_values, queue
+from console.alerts.advice import advice_on
 from console.alerts.metrics import SUBJECTS
 from console.alerts.models import Alert, Channel, Delivery, Rule
 from console.alerts.silences import in_force, matching
 from console.alerts.template import filled
-from console.alerts.values import written
+from console.alerts.values import sentence_of, written
 from console.audit.record import Actor, record
 from console.moments import rfc3339
 from console.shapes import as_json
@@ -75,6 +76,7 @@ def payload_of(event: Event, rule: Rule, alerts: Sequence[Alert], now: int) -> d
             "limit": written(rule.metric, rule.limit),
             "count": str(len(alerts)),
         },
+        sentence_of(rule.metric),
     )
     return {
         "event": event,
@@ -104,6 +106,7 @@ def _line(rule: Rule, alert: Alert) -> dict[str, Any]:
         "subject": alert.subject,
         "state": alert.state,
         "value": alert.value,
+        "advice": advice_on(rule.metric, alert.subject),
         "fired_at": None if alert.fired_at is None else rfc3339(alert.fired_at),
         "resolved_at": None if alert.resolved_at is None else rfc3339(alert.resolved_at),
     }

@@ -10,6 +10,8 @@ describe("values of metrics", () => {
     expect(measured("group_time_lag_ms", 90_000, write)).toBe("90 s")
     expect(measured("broker_disk_used", 0.614, write)).toBe("61.4 %")
     expect(measured("dead_letters_per_hour", 41, write)).toBe("41/h")
+    expect(measured("replica_lag_bytes", 3 * 1_048_576, write)).toBe("3 MB")
+    expect(measured("controller_engine_used", 0.5, write)).toBe("50.0 %")
   })
 
   it("stand between nothing and twice the limit", () => {
@@ -28,6 +30,8 @@ describe("the draft of a rule", () => {
 
   it("says never where a field is empty, and no limit for what is yes or no", () => {
     expect(inputOf({ ...draft, noDataSeconds: undefined, repeatMinutes: undefined })).toMatchObject({ no_data_after_ms: null, repeat_ms: null })
-    expect(inputOf({ ...draft, metric: "broker_silent", direction: "below" })).toMatchObject({ limit: 0, direction: "above" })
+    for (const metric of ["broker_silent", "broker_stuck", "controllers_leaderless"] as const) {
+      expect(inputOf({ ...draft, metric, direction: "below" })).toMatchObject({ limit: 0, direction: "above" })
+    }
   })
 })

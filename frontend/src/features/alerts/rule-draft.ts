@@ -1,6 +1,6 @@
 import { isWithin } from "@/components/forms/number-field"
 import type { Rule, RuleInput, RuleLimits } from "@/lib/api-types"
-import { unitOf } from "./measure"
+import { isYesOrNo, unitOf } from "./measure"
 
 /** A rule as a form holds it: numbers in the units of the form. */
 export interface RuleDraft {
@@ -52,14 +52,14 @@ export const newDraft = (cluster: string, subject: string): RuleDraft => ({
 })
 
 export function inputOf(draft: RuleDraft): RuleInput {
-  const isYesOrNo = draft.metric === "broker_silent"
+  const isAnswer = isYesOrNo(draft.metric)
   return {
     name: draft.name.trim(),
     metric: draft.metric,
     cluster: draft.cluster,
     subject: draft.subject,
-    direction: isYesOrNo ? "above" : draft.direction,
-    limit: isYesOrNo ? 0 : rounded(draft.limit * unitOf(draft.metric).size),
+    direction: isAnswer ? "above" : draft.direction,
+    limit: isAnswer ? 0 : rounded(draft.limit * unitOf(draft.metric).size),
     for_ms: draft.forSeconds * 1000,
     no_data_after_ms: draft.noDataSeconds === undefined ? null : draft.noDataSeconds * 1000,
     severity: draft.severity,
@@ -103,7 +103,7 @@ export function faultsOf(draft: RuleDraft): Partial<Record<"name" | "cluster" | 
 }
 
 function limitFault({ metric, limit }: RuleDraft): DraftFault | null {
-  if (metric === "broker_silent") return null
+  if (isYesOrNo(metric)) return null
   const most = LARGEST / unitOf(metric).size
   if (!Number.isFinite(limit)) return { kind: "noNumber" }
   if (limit < 0) return { kind: "atLeast", n: 0 }

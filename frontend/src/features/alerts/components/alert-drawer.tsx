@@ -1,4 +1,5 @@
 import { Button, TextInput } from "@mantine/core"
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { DockedDrawer } from "@/components/drawer/docked-drawer"
@@ -15,7 +16,8 @@ import { useAlert } from "../api/get-alert"
 import { useDeliveries } from "../api/get-deliveries"
 import { useAlertRules } from "../api/get-rules"
 import { useUnacknowledge } from "../api/unacknowledge-alert"
-import { measured } from "../measure"
+import { adviceOn, isOfControllers } from "../advice"
+import { isYesOrNo, measured } from "../measure"
 import { AlertState } from "./alert-state"
 import classes from "./alerts.module.css"
 import { DeliveriesTable } from "./deliveries-table"
@@ -80,9 +82,31 @@ function Told({ alert }: { alert: Alert }) {
   }
   return (
     <>
-      <p className={classes.told}>{t(rule.metric === "broker_silent" && alert.state === "firing" ? "alertStory.silent" : `alertStory.${shown}`, words)}</p>
+      <p className={classes.told}>{t(shown === "firing" ? firingWords(rule.metric) : `alertStory.${shown}`, words)}</p>
+      {shown !== "resolved" && <Advice alert={alert} />}
       {hasTitle && <p className={classes.told}>{alert.summary}</p>}
     </>
+  )
+}
+
+const firingWords = (metric: Alert["rule"]["metric"]) => (metric === "broker_silent" ? "alertStory.silent" : isYesOrNo(metric) ? "alertStory.isSo" : "alertStory.firing")
+
+/** What to do, and the page where one does it. */
+function Advice({ alert: { rule, subject } }: { alert: Alert }) {
+  const { t } = useTranslation()
+  const advice = adviceOn(rule.metric)
+  if (!advice) return null
+  return (
+    <p className={classes.told}>
+      {t(`alertAdvice.${advice}`, { subject })}{" "}
+      {isOfControllers(rule.metric) ? (
+        <Link to="/broker">{t("alertAdvice.openCluster")}</Link>
+      ) : (
+        <Link to="/broker/$broker" params={{ broker: subject }}>
+          {t("replicas.open", { broker: subject })}
+        </Link>
+      )}
+    </p>
   )
 }
 

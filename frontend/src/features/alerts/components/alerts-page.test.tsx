@@ -27,6 +27,7 @@ const alert = (subject: string, change: Partial<Alert> = {}): Alert => ({
   acknowledged: null,
   silenced_until: null,
   summary: "lag is firing",
+  advice: null,
   changes: [{ at: "2026-05-01T08:00:00.000Z", state: "firing", value: 184_220 }],
   ...change,
 })
@@ -153,5 +154,18 @@ describe("the form of a rule", () => {
     const { user } = show("/alerts?zone=UTC&new=rule&subject=billing")
     await user.type(await findField("Name"), "late{Enter}")
     await waitFor(() => expect(errorOf(field("For (seconds)"))).toBe("Ensure this value is less than or equal to 3600."))
+  })
+})
+
+describe("an alert on replicas", () => {
+  it("names the broker, says what to do, and leads to its page", async () => {
+    const stuck = alert("broker-a", { rule: { id: "r2", name: "stuck", metric: "broker_stuck", severity: "critical", direction: "above", limit: 0, for_ms: 0 }, value: 1, value_now: 1, advice: "Start the replica." })
+    answer("GET /api/v1/alerts/broker-a", stuck)
+    answer("GET /api/v1/deliveries", page([]))
+    await show("/alerts?zone=UTC&alert=broker-a", admin(), [stuck])
+
+    await screen.findByText("Broker gets no master by itself: broker-a in local.")
+    screen.getByText(/Start the replica that has every acknowledged message/)
+    expect(screen.getByRole("link", { name: /broker-a/ }).getAttribute("href")).toContain("/broker/broker-a")
   })
 })

@@ -17,7 +17,7 @@ import { rawFields } from "@/lib/problem"
 import { detailIn } from "@/lib/reasons"
 import { useCreateRule } from "../api/create-rule"
 import { useUpdateRule } from "../api/update-rule"
-import { METRICS, unitOf, WITH_HISTORY } from "../measure"
+import { isYesOrNo, METRICS, unitOf, WITH_HISTORY } from "../measure"
 import { draftOf, faultsOf, FOR_SECONDS, inputOf, inUnits, limitsOf, newDraft, NO_DATA_SECONDS, REPEAT_MINUTES, rounded } from "../rule-draft"
 import { useRulePreview } from "../use-rule-preview"
 import classes from "./alerts.module.css"
@@ -43,7 +43,7 @@ export function RuleForm({ rule }: { rule?: Rule }) {
   const hasWhole = !(["cluster", "subject", "limit", "for", "noData"] as const).some((name) => faults[name])
   const preview = useRulePreview(hasWhole ? limitsOf(input) : null)
   const { unit, size } = unitOf(draft.metric)
-  const isYesOrNo = draft.metric === "broker_silent"
+  const isAnswer = isYesOrNo(draft.metric)
   const close = () => change({ new: undefined, edit: undefined, subject: undefined })
   const submit = () =>
     save.mutate(input, {
@@ -71,7 +71,7 @@ export function RuleForm({ rule }: { rule?: Rule }) {
       <div className={classes.pair}>
         <TextInput label={t("alerts.cluster")} value={draft.cluster} error={refused.cluster} onChange={(event) => set({ cluster: event.currentTarget.value })} />
         <TextInput label={t("alerts.subject")} description={t("alerts.patternWords")} value={draft.subject} error={refused.subject} onChange={(event) => set({ subject: event.currentTarget.value })} />
-        {!isYesOrNo && (
+        {!isAnswer && (
           <>
             <Field label={t("alerts.direction")}>
               <SegmentedControl value={draft.direction} onChange={(direction) => set({ direction: direction as Rule["direction"] })} data={(["above", "below"] as const).map((value) => ({ value, label: t(`alerts.directions.${value}`) }))} />
