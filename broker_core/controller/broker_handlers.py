@@ -79,7 +79,7 @@ class BrokerHandlers:
         is_master = state.master == MasterLife(beat.id, beat.life) and beat.epoch == state.epoch
         if not is_master or not parts.decisions.is_settled(state.name) or parts.trust.is_set_back(state.name):
             return 0
-        return parts.leader.grant_ms
+        return parts.leader.grant()
 
     async def register(self, request: Command, _: Connection) -> Command:
         """Register a life."""

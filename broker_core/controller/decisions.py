@@ -137,6 +137,11 @@ class Decisions(Protocol):
         ...
 
     @property
+    def others_may_lead(self) -> bool:
+        """Whether another controller, which already hears replicas, may lead as soon as the lead is given up."""
+        ...
+
+    @property
     def leader(self) -> str | None:
         """Who led when it was last looked at; a hint."""
         ...

@@ -161,6 +161,11 @@ class FileDecisions:
         await self._vacant.wait()
 
     @property
+    def others_may_lead(self) -> bool:
+        """No other has the file; the next process on it judges nobody by silence before every grant has run out."""
+        return False
+
+    @property
     def leader(self) -> str | None:
         """Who leads."""
         return None if self._lead is None else self._lead.who

@@ -14,10 +14,14 @@ from broker_core.logs import get_logger
 
 ROUND_SECONDS: Final = 0.8
 MAX_GRANT_SECONDS: Final = 2.5
-"""For the lease of a master; a new one is elected after 3 s of silence at the earliest."""
+"""For the lease of a master."""
 LOOK_SECONDS: Final = 4.0
 """How often whoever does not lead looks whether anybody does, without a bell."""
 _RESIGN_SECONDS: Final = 1.0
+_OF_SILENCE: Final = 2.5 / 3
+"""The part of the silence before an election that a lease may take."""
+_SLOWEST_CLOCK: Final = 0.8
+"""The rate of a master's clock beside this one, at least: so much longer does its lease last."""
 
 _log: Final = get_logger(__name__)
 
@@ -35,20 +39,31 @@ class Step(Enum):
 class Leading:
     """The lead of one controller. Fed with times and what the engine answered; asks nothing itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_granted: float = MAX_GRANT_SECONDS) -> None:
+        """Grant no lease for longer than `most_granted` seconds."""
+        self._most_granted = most_granted
         self.lead: Lead | None = None
         self._valid_until = -math.inf
         self._has_read = False
         self._wants_read = False
         self._next = -math.inf
+        self._granted_until = -math.inf
 
     def is_leading(self, now: float) -> bool:
         """Return whether this controller may judge and grant at this moment."""
         return self.lead is not None and self._has_read and now < self._valid_until
 
-    def grant_ms(self, now: float) -> int:
-        """Return for how long a master's lease may be granted: never longer than the lead itself holds."""
-        return int(min(MAX_GRANT_SECONDS, self._valid_until - now) * 1000) if self.is_leading(now) else 0
+    def grant(self, now: float) -> int:
+        """Grant a master's lease for so many ms, never longer than the lead itself holds; 0: not at all."""
+        if not self.is_leading(now):
+            return 0
+        seconds = min(self._most_granted, self._valid_until - now)
+        self._granted_until = max(self._granted_until, now + seconds / _SLOWEST_CLOCK)
+        return int(seconds * 1000)
+
+    def granted_seconds(self, now: float) -> float:
+        """Return for how long a lease may still run that was granted here: nobody else must elect before."""
+        return max(0.0, self._granted_until - now)
 
     def valid_seconds(self, now: float) -> float:
         """Return for how long the lead still holds; 0 without one."""
@@ -111,7 +126,10 @@ class Leading:
 
 
 class Leader:
-    """Takes the lead when it is free and keeps it; gives it up when it ends, so that the next one need not wait."""
+    """Takes the lead when it is free and keeps it.
+
+    When it ends, it gives the lead up as soon as no lease that it granted can run any more.
+    """
 
     def __init__(
         self,
@@ -120,8 +138,10 @@ class Leader:
         read: Callable[[], Awaitable[object]],
         may_lead: Callable[[], bool] = lambda: True,
         clock: Callable[[], float] = boot_seconds,
+        dead_after: float = 3.0,
     ) -> None:
-        self.state = Leading()
+        """`dead_after`: so many seconds of silence let another master be elected."""
+        self.state = Leading(min(MAX_GRANT_SECONDS, dead_after * _OF_SILENCE))
         self._decisions = decisions
         self._who = who
         self._read = read
@@ -139,10 +159,9 @@ class Leader:
         """Whether this controller may judge and grant at this moment."""
         return self.state.is_leading(self._clock())
 
-    @property
-    def grant_ms(self) -> int:
-        """For how long a master's lease may be granted at this moment; 0: not at all."""
-        return self.state.grant_ms(self._clock())
+    def grant(self) -> int:
+        """Grant a master's lease for so many ms from this moment on; 0: not at all."""
+        return self.state.grant(self._clock())
 
     async def run(self) -> None:
         """Stand, renew and resign until cancelled."""
@@ -158,9 +177,9 @@ class Leader:
         except NotLeading as error:
             _log.warning("%s no longer leads: %s", self._who, error)
             self.state.lost(self._clock())
-        except DecisionsError as error:
+        except (DecisionsError, TimeoutError) as error:
             if not self._is_failing:
-                _log.warning("the engine does not tell who leads: %s", error)
+                _log.warning("the engine does not tell who leads: %s", str(error) or "it does not answer")
             self._is_failing = True
             self.state.failed(self._clock())
         else:
@@ -197,8 +216,19 @@ class Leader:
     async def _resign(self) -> None:
         lead = self.state.lead
         assert lead is not None
-        self.state.lost(self._clock())
-        await self._decisions.resign(lead)
+        self.state.lost(self._clock())  # from here on nothing is granted or judged
+        await self._outlive_grants()
+        async with asyncio.timeout(_RESIGN_SECONDS):
+            await self._decisions.resign(lead)
+
+    async def _outlive_grants(self) -> None:
+        """Wait until every lease has run out that was granted here: whoever leads next may elect another master."""
+        if not self._decisions.others_may_lead:
+            return
+        left = self.state.granted_seconds(self._clock())
+        if left > 0:
+            _log.info("%s gives up the lead in %.1f s, when the last lease that it granted is over", self._who, left)
+            await asyncio.sleep(left)
 
     async def _wait(self) -> None:
         seconds = self.state.wait_seconds(self._clock())
@@ -217,7 +247,6 @@ class Leader:
         if self.state.lead is None:
             return
         try:
-            async with asyncio.timeout(_RESIGN_SECONDS):
-                await self._resign()
+            await self._resign()
         except (DecisionsError, TimeoutError) as error:
             _log.warning("the lead of %s ends by itself: %s", self._who, str(error) or "the engine does not answer")

@@ -99,7 +99,7 @@ class Controller:
         links = Links(lambda name, replica, life: hearing.closed(name, replica, life, clock()))
         states.watch(links.tell)
         deciding = Deciding(engine.decisions, states, trust.newest, lambda change: Stamp(change, by=who, at=now_ms()))
-        leader = Leader(engine.decisions, who, self.read, self._may_lead, clock)
+        leader = Leader(engine.decisions, who, self.read, self._may_lead, clock, config.timeout_seconds)
         self.parts = Parts(
             cluster=config.cluster,
             who=who,

@@ -116,6 +116,11 @@ class EtcdDecisions:
         await self._bell.until(lambda: self._space.leader_text is None)
 
     @property
+    def others_may_lead(self) -> bool:
+        """Every controller hears all replicas, and waits for the key."""
+        return True
+
+    @property
     def leader(self) -> str | None:
         """Who led when it was last looked at."""
         text = self._space.leader_text

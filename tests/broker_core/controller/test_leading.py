@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.clock import boot_seconds
 from broker_core.controller.decisions import EngineStatus, Kept, Lead, NotLeading, Unsettled
 from broker_core.controller.leading import LOOK_SECONDS, MAX_GRANT_SECONDS, ROUND_SECONDS, Leader, Leading, Step
 from tests.support.wait import eventually
@@ -50,14 +51,34 @@ def test_it_leads_no_longer_than_was_said_whatever_woke_it_up() -> None:
     leading = led()
     assert leading.is_leading(VALID - 0.001)
     assert not leading.is_leading(VALID)
-    assert leading.grant_ms(VALID) == 0
+    assert leading.grant(VALID) == 0
 
 
 @given(st.floats(0, 10))
 def test_a_grant_never_outlives_the_lead(now: float) -> None:
-    granted = led().grant_ms(now) / 1000
+    leading = led()
+    granted = leading.grant(now) / 1000
     assert 0 <= granted <= MAX_GRANT_SECONDS
     assert granted == 0 or now + granted <= VALID
+    assert granted <= leading.granted_seconds(now) <= MAX_GRANT_SECONDS / 0.8
+
+
+@pytest.mark.parametrize(("dead_after", "granted"), [(3.0, 2500), (1.2, 1000), (9.0, 2500)])
+def test_a_grant_is_shorter_than_the_silence_before_an_election(dead_after: float, granted: int) -> None:
+    leader = Leader(Scripted(), "n1", asyncio.Event().wait, clock=lambda: 0.0, dead_after=dead_after)
+    leader.state.took(LEAD, 0.0)
+    leader.state.renewed(VALID, 0.0)
+    leader.state.has_read()
+    assert leader.grant() == granted
+
+
+def test_a_grant_is_remembered_until_a_slow_clock_has_seen_its_end() -> None:
+    leading = led()
+    assert leading.granted_seconds(0.0) == 0
+    leading.grant(0.0)
+    leading.lost(0.5)
+    assert leading.granted_seconds(0.5) == pytest.approx(MAX_GRANT_SECONDS / 0.8 - 0.5)
+    assert leading.granted_seconds(4.0) == 0
 
 
 def test_a_lead_that_rested_goes_on_after_reading_everything_again() -> None:
@@ -110,6 +131,9 @@ class Scripted:
     """What the next renewals raise."""
     calls: list[str] = field(default_factory=list)
     leads: int = 0
+    others_may_lead: bool = True
+    valid_for: float = 1e12
+    resigned_at: float = 0.0
     leader: str | None = None
     status: EngineStatus = field(default_factory=lambda: EngineStatus("scripted"))
 
@@ -127,10 +151,11 @@ class Scripted:
         self.calls.append("renew")
         if self.answers:
             raise self.answers.pop(0)
-        return 1e12
+        return boot_seconds() + self.valid_for
 
     async def resign(self, lead: Lead) -> None:
         self.calls.append("resign")
+        self.resigned_at = boot_seconds()
         self.holder = None
         self.freed.set()
 
@@ -172,8 +197,31 @@ async def test_the_loop_leads_and_gives_up_when_it_ends() -> None:
         await eventually(lambda: leader.is_leading)
         assert decisions.calls == ["lead", "renew", "read"]
         assert leader.lead == Lead("n1", "n1 1", 1)
-        assert leader.grant_ms == MAX_GRANT_SECONDS * 1000
     assert decisions.calls[-1] == "resign"
+
+
+@pytest.mark.parametrize("others", [True, False])
+async def test_the_lead_is_given_up_when_no_grant_runs_any_more(others: bool) -> None:
+    decisions = Scripted(others_may_lead=others, valid_for=0.3 if others else 1e12)
+    async with running(decisions) as leader:
+        await eventually(lambda: leader.is_leading)
+        granted = leader.grant() / 1000
+        assert granted > 0
+        ends_at = boot_seconds() + granted
+        leader.state.renewed(boot_seconds() + 9.0, boot_seconds())
+    assert decisions.calls[-1] == "resign"
+    assert (decisions.resigned_at >= ends_at) is others
+
+
+async def test_nothing_is_granted_while_the_last_grant_runs_out() -> None:
+    decisions, allowed = Scripted(valid_for=1.0), [True]
+    async with running(decisions, lambda: allowed[0]) as leader:
+        await eventually(lambda: leader.grant() > 0)
+        allowed[0] = False
+        await eventually(lambda: not leader.is_leading)
+        assert "resign" not in decisions.calls
+        assert leader.grant() == 0
+        await eventually(lambda: decisions.calls[-1] == "resign")
 
 
 async def test_the_loop_takes_the_lead_as_soon_as_it_is_free() -> None:

@@ -101,10 +101,14 @@ class Controller:
         for event in backlog:
             event()
 
-    def end(self, *, in_order: bool) -> None:
-        """End the process; in order it gives up the lead."""
-        if in_order and self.leading.lead is not None and self.is_reached:
-            self.engine.resign(self.leading.lead)
+    def end(self, *, in_order: bool, of_file: bool = False) -> None:
+        """End the process; in order it gives up the lead, when no lease that it granted can run any more.
+
+        With the file as engine that is at once: who leads next begins later.
+        """
+        lead, left = self.leading.lead, granted_seconds(self.leading, self.clock.now)
+        if in_order and lead is not None and self.is_reached:
+            self._agenda.after(0.0 if of_file else self.clock.real(left), lambda: self.engine.resign(lead))
         self._run += 1
         self._backlog, self.is_stopped = [], True
 
@@ -136,10 +140,12 @@ class Controller:
             case Step.READ:
                 self._read(self._has_read)
             case Step.RESIGN if leading.lead is not None:
-                lead = leading.lead
-                self._ask_engine(lambda: self.engine.resign(lead), lambda _: None)
+                lead, left = leading.lead, granted_seconds(leading, now)
                 leading.lost(now)
-                self._again(0.8)
+                self._agenda.after(
+                    self.clock.real(left), lambda: self._ask_engine(lambda: self.engine.resign(lead), lambda _: None)
+                )
+                self._again(left + 0.8)
             case _:
                 if self.is_reached and self.engine.is_lead_free:
                     leading.vacant(now)
@@ -387,7 +393,12 @@ def valid_until(began: float) -> float:
 
 
 def granted(leading: Leading, now: float) -> float:
-    return leading.grant_ms(now) / 1000
+    return leading.grant(now) / 1000
+
+
+def granted_seconds(leading: Leading, now: float) -> float:
+    """Return how long a controller that ends keeps the lead."""
+    return leading.granted_seconds(now)
 
 
 def must_not_grant(is_unsettled: bool, is_set_back: bool) -> bool:

@@ -164,6 +164,10 @@ def _elect_without_lead(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(controller, "may_elect", lambda *_: True)
 
 
+def _lead_is_given_up_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(controller, "granted_seconds", lambda *_: 0.0)
+
+
 def _dead_before_own_start(patch: pytest.MonkeyPatch) -> None:
     right = hearing.Hearing.why_dead
 
@@ -246,6 +250,7 @@ DIRECTED: Final[dict[str, Plant]] = {
     "a lease is granted while an election is unsettled": _grant_while_unsettled,
     "the text of the lead is not compared": _elect_without_lead,
     "silence counts from before the own start": _dead_before_own_start,
+    "the lead is given up while a grant runs": _lead_is_given_up_at_once,
     "an adopted epoch is the next one": _adopt_the_next_epoch,
     "a copy is not told of the queues before it": _copy_is_not_told_of_queues,
 }

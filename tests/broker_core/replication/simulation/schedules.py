@@ -239,7 +239,7 @@ def deposed_leader() -> None:
 
 
 def new_leader() -> None:
-    """A controller begins, does not hear the master, and leads at once, since the one before gave the lead up."""
+    """A controller begins, does not hear the master, and leads at once, as the next process on a file does."""
     world = _calm()
     master = _master(world)
     leader = _leader(world)
@@ -251,6 +251,21 @@ def new_leader() -> None:
     _for(world, 1.0)
     _until_leased(world, master)
     one.start()
+    leader.end(in_order=True, of_file=True)
+    _for(world, 8.0)
+    _check_elected(world, master)
+
+
+def orderly_end() -> None:
+    """A leading controller, all that the master hears, ends in order; another one has judged the master dead."""
+    world = _calm()
+    master = _master(world)
+    leader = _leader(world)
+    world.has_leases = True
+    _hold(world, master, AlterSet)  # or it would soon be alone in the set
+    _cut_off(world, master, leader)
+    _for(world, 5.0)
+    _until_leased(world, master)
     leader.end(in_order=True)
     _for(world, 8.0)
     _check_elected(world, master)
@@ -319,6 +334,7 @@ SCHEDULES: Final[dict[str, Callable[[], None]]] = {
     "a lease is granted while an election is unsettled": late_election,
     "the text of the lead is not compared": deposed_leader,
     "silence counts from before the own start": new_leader,
+    "the lead is given up while a grant runs": orderly_end,
     "an adopted epoch is the next one": forgotten_epoch,
     "a copy is not told of the queues before it": late_copy,
 }
