@@ -6,14 +6,12 @@ Whoever asks only the brokers of a route takes the messages of such a broker for
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
-from broker_core.client.routes import MASTER_ID, Route, Routes
+from broker_core.client.routes import MASTER_ID, ListBrokers, Route, Routes
 from broker_core.client.tasks import Tasks
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
-from broker_core.protocol.bodies.routes import BrokerData
 
 _LOOK_SECONDS: Final = 1.0
 """How often the route of a topic is asked for while somebody uses it without one of its brokers."""
@@ -23,9 +21,6 @@ _FORGET_SECONDS: Final = 3_600.0
 _MOST_TOPICS: Final = 20_000
 
 _log = get_logger(__name__)
-
-ListBrokers = Callable[[], Awaitable[Collection[BrokerData]]]
-"""Asks a name server for the brokers of the cluster."""
 
 
 class AbsentBrokers:

@@ -26,7 +26,7 @@
         ├── MessageIllegal       the message is one that the broker does not accept (13)
         ├── ParameterIllegal     a parameter of the request is (29)
         ├── BrokerBusy           try again a little later (2, 215)
-        ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14)
+        ├── BrokerUnavailable    cannot store now: slave, disk full, shutting down (14; 11 to a decision)
         ├── NoPermission         not allowed by topic, group or broker (16)
         │   ├── GroupPaused      … because consuming is switched off for the group
         │   └── AccessDenied     … by access control: no account, a wrong secret, or a right that the account lacks (1)
@@ -349,6 +349,8 @@ def refused_decision(code: int, remark: str | None, addr: str) -> ClientError:
         return TransactionDecided(code, remark, addr)
     if code == ResponseCode.SYSTEM_ERROR and (remark or "").startswith(_NO_TRANSACTION):
         return TransactionUnknown(code, remark, addr)
+    if code == ResponseCode.SLAVE_NOT_AVAILABLE:
+        return BrokerUnavailable(code, remark, addr)
     return refusal(code, remark, addr)
 
 

@@ -6,23 +6,43 @@ import asyncio
 import time
 from typing import Final
 
-from broker_core.client.routes import Routes
+from broker_core.client.routes import ListBrokers, Routes
 from broker_core.client.tasks import Tasks
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
 
 _APART_S: Final = 0.1
 """Between two questions for the route of one broker name, whoever asks."""
 
+_DONE: Final = "done"
+"""How a master begins to say what it does not know of a decision that it stored."""
+_UNCHANGED: Final = "Can't modify topic or subscription group from slave broker"
+
 _log = get_logger(__name__)
+
+
+def is_of_former(answer: Command) -> bool:
+    """Return whether a broker did nothing because it is not the master of its name, or not any more."""
+    remark = answer.remark or ""
+    match answer.code:
+        case ResponseCode.SERVICE_NOT_AVAILABLE:
+            return True
+        case ResponseCode.SLAVE_NOT_AVAILABLE:  # to a decision on a transaction
+            return not remark.startswith(_DONE)
+        case ResponseCode.SYSTEM_ERROR:
+            return remark.startswith(_UNCHANGED)
+    return False
 
 
 class Masters:
     """Asks for routes out of turn. Only a name that was seen with several brokers can get another master."""
 
-    def __init__(self, routes: Routes, tasks: Tasks) -> None:
+    def __init__(self, routes: Routes, tasks: Tasks, list_brokers: ListBrokers) -> None:
         self._routes = routes
         self._tasks = tasks
+        self._list_brokers = list_brokers
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._asked_at: dict[str, float] = {}
 
@@ -55,9 +75,11 @@ class Masters:
         await asyncio.sleep(max(0.0, self._asked_at.get(name, 0.0) + _APART_S - time.monotonic()))
         self._asked_at[name] = time.monotonic()
         topic = self._routes.topic_at(name)
-        if topic is None:
-            return
         try:
-            await self._routes.refresh(topic)
+            if topic is not None:
+                await self._routes.refresh(topic)
+                return
+            for broker in await self._list_brokers():  # nothing was sent there by a route, but by its name
+                self._routes.learn(broker)
         except GantryError as error:  # the known route stays
             _log.info("broker=%s: its master cannot be looked for: %s", name, error)

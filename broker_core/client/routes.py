@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -90,6 +90,9 @@ def _read_queues(topic: str, data: TopicRouteData) -> tuple[MessageQueue, ...]:
 
 Ask = Callable[[str], Awaitable[TopicRouteData]]
 """Queries a name server for one topic; raises TopicNotFound, or another ClientError if no name server answers."""
+
+ListBrokers = Callable[[], Awaitable[Collection[BrokerData]]]
+"""Asks a name server for the brokers of the cluster."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from broker_core.client.answers import ask_all
 from broker_core.client.broker_calls import BrokerCalls
 from broker_core.client.config import ClientConfig
 from broker_core.client.errors import ClientClosed, ClientError, NoRoute, TimedOut, Unreachable, refusal
-from broker_core.client.masters import Masters
+from broker_core.client.masters import Masters, is_of_former
 from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
 from broker_core.client.routes import MASTER_ID, Routes
@@ -60,7 +60,7 @@ class Session:
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
         self.routes.on_moved = self._leave_former
-        self.masters = Masters(self.routes, self.tasks)
+        self.masters = Masters(self.routes, self.tasks, self._list_brokers)
         self.absent = AbsentBrokers(self.routes, self.tasks, self._list_brokers)
         self._running = False
         self._why_not = "the session is not started"
@@ -140,24 +140,27 @@ class Session:
     async def ask_master(
         self, broker_name: str, topic: str, header: object, body: bytes = b"", *, is_repeatable: bool = True
     ) -> tuple[str, Command]:
-        """Ask the master of a broker, and its successor if that one fails; return who answered, and its answer.
+        """Ask the master of a broker, and its successor if that one fails or is none; return who answered, and what.
 
         All together may take `timeout_ms` of the session. What may have been done is asked again only if it is
         repeatable. Raises NoRoute if there is no master, Unreachable or TimedOut.
         """
+
+        def is_last() -> bool:
+            return not self.masters.may_move(broker_name) or time.monotonic() + _RENEWAL_S >= deadline
+
         deadline = time.monotonic() + self.config.timeout_ms / 1000
         while True:
-            is_last = not self.masters.may_move(broker_name) or time.monotonic() + _RENEWAL_S >= deadline
             try:
                 addr = await self.master_of(broker_name)
                 if addr is None:
                     raise NoRoute(topic, f"no master of broker {broker_name!r} is known")
                 left_ms = max(1, int((deadline - time.monotonic()) * 1000))
                 answer = await self.invoke(addr, header, body, timeout_ms=left_ms)
-                if is_last or answer.code != ResponseCode.SERVICE_NOT_AVAILABLE:
+                if not is_of_former(answer) or is_last():
                     return addr, answer
             except (Unreachable, NoRoute) as error:
-                if is_last or (isinstance(error, Unreachable) and error.was_sent and not is_repeatable):
+                if is_last() or (isinstance(error, Unreachable) and error.was_sent and not is_repeatable):
                     raise
             await self.masters.renew(broker_name)
 

@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from broker_core.client.config import ProducerConfig
-from broker_core.client.errors import ClientError, MessageRefused, NoRoute, refused_decision
+from broker_core.client.errors import ClientError, MessageRefused, NoMaster, refused_decision
+from broker_core.client.masters import is_of_former
 from broker_core.client.members import Prepared
 from broker_core.client.producer import Producer
 from broker_core.client.sending import SendResult, SendStatus
@@ -26,8 +27,15 @@ from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.message_id import parse_offset_id
 from broker_core.protocol.topics import HALF_TOPIC
 
-_DONE: Final = frozenset({ResponseCode.SUCCESS, ResponseCode.FLUSH_DISK_TIMEOUT})
-"""The answers to a decision that was stored; the second one is not known to be on the disk."""
+_DONE: Final = frozenset(
+    {
+        ResponseCode.SUCCESS,
+        ResponseCode.FLUSH_DISK_TIMEOUT,
+        ResponseCode.FLUSH_SLAVE_TIMEOUT,
+        ResponseCode.SLAVE_NOT_AVAILABLE,
+    }
+)
+"""The answers to a decision that was stored; all but the first are not known to be where the broker promises."""
 
 _log = get_logger(__name__)
 
@@ -174,19 +182,20 @@ async def end_transaction(
 ) -> bool:
     """Tell a broker the decision on a half message of a group; return whether it is as safe as the broker promises.
 
-    `from_check` says that the broker asked for it. UNKNOWN is told without an answer. Raises NoRoute, Unreachable,
-    TransactionUnknown, TransactionDecided or another BrokerRefused; with TOPIC_NOT_EXIST if the topic of a message that
-    is to be committed was deleted.
+    `from_check` says that the broker asked for it. UNKNOWN is told without an answer. A master that is away or none any
+    more is asked again, or its successor. Raises NoRoute, Unreachable, TransactionUnknown, TransactionDecided or
+    another BrokerRefused; with TOPIC_NOT_EXIST if the topic of a message that is to be committed was deleted.
     """
-    address = await session.master_of(prepared.broker_name)
-    if address is None:
-        raise NoRoute(HALF_TOPIC, f"no master of broker {prepared.broker_name!r} is known")
     header = _header(group, prepared, decision, from_check=from_check)
     if decision is Decision.UNKNOWN:
+        address = await session.master_of(prepared.broker_name)
+        if address is None:
+            raise NoMaster(prepared.broker_name, topic=HALF_TOPIC)
         await session.one_way(address, header)
         return True
-    answer = await session.invoke(address, header)
-    if answer.code not in _DONE:
+    # Said twice it is the same decision: a master that died may have stored it, and its successor may have it.
+    address, answer = await session.ask_master(prepared.broker_name, HALF_TOPIC, header)
+    if answer.code not in _DONE or is_of_former(answer):
         raise session.named(refused_decision(answer.code, answer.remark, address), address)
     return answer.code == ResponseCode.SUCCESS
 

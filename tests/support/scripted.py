@@ -76,6 +76,7 @@ class Cluster:
         self.brokers = {name: Peer(name) for name in broker_names}
         self.routes: dict[str, TopicRouteData] = {}
         self._announced: dict[str, str] = {}
+        self._listed: dict[str, BrokerData] = {}
         self.without_master: set[str] = set()
         """Brokers that the name server lists with a slave alone, in routes made from now on too."""
         self.name_server.on(RequestCode.GET_ROUTEINFO_BY_TOPIC, self._route)
@@ -99,6 +100,11 @@ class Cluster:
             queue_datas=[QueueData(name, queues, queues, perm) for name in names],
         )
 
+    def list_as(self, broker_name: str, *peers: str) -> None:
+        """List one broker name, whose master is the first of these peers and whose slaves are the others."""
+        addrs = {number: self.brokers[peer].addr for number, peer in enumerate(peers)}
+        self._listed = {broker_name: BrokerData(broker_name, "test", addrs)}
+
     def _broker_data(self, name: str) -> BrokerData:
         addr = self._announced.get(name, self.brokers[name].addr)
         return BrokerData(name, "test", {1 if name in self.without_master else 0: addr})
@@ -110,7 +116,7 @@ class Cluster:
         return Command.response(ResponseCode.SUCCESS, body=coder.encode_strict(self.routes[topic]))
 
     def _cluster_info(self, _request: Command, _: Connection) -> Command:
-        table = {name: self._broker_data(name) for name in self.brokers}
+        table = self._listed or {name: self._broker_data(name) for name in self.brokers}
         info = ClusterInfo(broker_addr_table=table, cluster_addr_table={"test": list(table)})
         return Command.response(ResponseCode.SUCCESS, body=coder.encode(info))
 

@@ -225,8 +225,8 @@ class Transactions:
 
         Raises TransactionDecided, TransactionUnknown or another BrokerRefused, NoRoute or Unreachable.
         """
-        addr = await self._requests.master(broker_name)
-        answer = await self._requests.session.invoke(addr, ResumeCheckHalfMessageRequest(offset_id))
+        header = ResumeCheckHalfMessageRequest(offset_id)
+        addr, answer = await self._requests.session.ask_master(broker_name, HALF_TOPIC, header)
         if answer.code not in (ResponseCode.SUCCESS, ResponseCode.FLUSH_DISK_TIMEOUT):
             raise self._requests.session.named(refused_decision(answer.code, answer.remark, addr), addr)
 
