@@ -89,6 +89,21 @@ def activity(cluster: str) -> str:
     return f"activity:{cluster}"
 
 
+def replicas(cluster: str, broker: str) -> str:
+    """Subject: the replicas of a broker name, as the sampler asks them while somebody watches."""
+    return f"replicas:{cluster}:{broker}"
+
+
+def controllers(cluster: str) -> str:
+    """Subject: the controllers of a cluster, whenever the sampler asked them."""
+    return f"controllers:{cluster}"
+
+
+def decisions(cluster: str) -> str:
+    """Return where the masters and in-sync sets of a cluster are kept, for metrics; nobody subscribes to it."""
+    return f"decisions:{cluster}"
+
+
 def job(job_id: str) -> str:
     """Subject: one job, whenever it changes."""
     return f"job:{job_id}"

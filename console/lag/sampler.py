@@ -27,6 +27,7 @@ from console.lag.shapes import LastKnown
 from console.lag.shown import ShownNames
 from console.lag.state import ClusterState, StateBuilder
 from console.leader import Leadership
+from console.replicas.pages import ReplicaPages
 from console.replicas.watch import ReplicaWatch
 
 BEAT_KEY: Final = "gantry:sampler:beat"
@@ -67,6 +68,7 @@ class ClusterSampler:
         watch: ClusterWatch | None = None,
         activity: ActivityWatch | None = None,
         decisions: ReplicaWatch | None = None,
+        pages: ReplicaPages | None = None,
     ) -> None:
         self._name = name
         self._connections = connections
@@ -81,6 +83,7 @@ class ClusterSampler:
         self._watch = watch
         self._activity = activity
         self._decisions = decisions
+        self._pages = pages
         self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
 
@@ -100,6 +103,8 @@ class ClusterSampler:
         state = self._builder.step(reading)
         if self._decisions is not None:
             state = replace(state, decisions=self._decisions.figures, controllers=self._decisions.of_controllers)
+        if self._pages is not None:
+            self._pages.begin(admin, {each.name for each in state.overview.brokers} | state.decisions.keys(), now)
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
         await self._topic_keeper.keep(self._store, reading, state.topics)
         self._shown_names.watched = await self._publisher.publish(state, shown.groups)
@@ -122,6 +127,8 @@ class ClusterSampler:
             self._reader = None
         if self._decisions is not None:
             await self._decisions.close()
+        if self._pages is not None:
+            await self._pages.close()
 
     async def _keep_last_known(self, now: int) -> None:
         """Read once, and write from time to time, the figures that outlive this process."""
@@ -210,8 +217,8 @@ class Sampler:
     async def _follow(self, name: str) -> None:
         watch = ClusterWatch(name, self._store)
         activity = ActivityWatch(name, self._store)
-        decisions = ReplicaWatch(name)
-        sampler = ClusterSampler(name, self._connections, self._store, None, watch, activity, decisions)
+        decisions, pages = ReplicaWatch(name, self._store), ReplicaPages(name, self._store)
+        sampler = ClusterSampler(name, self._connections, self._store, None, watch, activity, decisions, pages)
         clock = asyncio.get_running_loop().time
         failed_before = False
         try:

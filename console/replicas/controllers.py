@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from broker_core.client.admin.replication import ControllerStatus
+from broker_core.client.answers import Answers
 from broker_core.client.errors import NotSupported
+from broker_core.clock import now_ms
 from console.clusters.connections import ask
 from console.clusters.reasons import reason_of
 from console.moments import rfc3339
+from console.replicas import history
 from console.replicas.shapes import Controllers, ControllerState, EngineServer
 
 
 def controllers(cluster: str) -> Controllers:
     """Ask every name server; one that hosts no controller is left out, one that is silent is not."""
     answers = ask(cluster, lambda admin: admin.replication.controllers())
+    return shown(answers, are_expected=bool(history.names(cluster)))
+
+
+def shown(answers: Answers[ControllerStatus], *, are_expected: bool) -> Controllers:
+    """Return what the name servers said of their controllers as the API shows it.
+
+    Where all are silent nothing says that they host any, unless `are_expected`.
+    """
     silent = {addr: error for addr, error in answers.failed.items() if not isinstance(error, NotSupported)}
-    if not answers.found:
-        silent = {}  # nothing says that a silent name server hosts one
+    if not answers.found and not are_expected:
+        silent = {}
     rows = [_shown(addr, status) for addr, status in answers.found.items()]
     rows += [_silent(addr, reason_of(error)) for addr, error in silent.items()]
     leader = next((each.address for each in rows if each.leading), None)
-    return Controllers(leader=leader, controllers=sorted(rows, key=lambda each: each.address))
+    return Controllers(leader=leader, controllers=sorted(rows, key=lambda each: each.address), at=rfc3339(now_ms()))
 
 
 def _shown(address: str, status: ControllerStatus) -> ControllerState:

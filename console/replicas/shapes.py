@@ -183,5 +183,20 @@ class ControllerState(Struct, frozen=True, kw_only=True):
 class Controllers(Struct, frozen=True, kw_only=True):
     """The controllers of a cluster; none in static mode."""
 
+    at: Moment
     leader: Annotated[str | None, Meta(description="The address of the one that says that it leads.")]
     controllers: Sequence[ControllerState]
+
+
+class DecidedName(Struct, frozen=True, kw_only=True):
+    """Who has every acknowledged message of a broker name, from the sampler to metrics."""
+
+    broker: str
+    in_sync: list[int]
+    replicas: list[int]
+
+
+class DecidedNames(Struct, frozen=True, kw_only=True):
+    """All names of a cluster; none while no controller knows what is decided."""
+
+    items: list[DecidedName]

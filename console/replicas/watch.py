@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+import redis.asyncio
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError
+from redis.exceptions import RedisError
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.replication import ControllerStatus, KnownState
@@ -17,9 +18,12 @@ from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NotSupported
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.replicas import ReplicasInfo
+from console import live
 from console.clusters.reasons import reason_of
-from console.replicas import figures, history
+from console.replicas import controllers, figures, history
 from console.replicas.figures import ControllerFigures, DecidedFigures
+from console.replicas.rounds import Rounds
+from console.replicas.shapes import DecidedName, DecidedNames
 
 EVERY_MS: Final = 2_000
 # Where no name server hosts a controller, one may come some day.
@@ -32,10 +36,10 @@ _log = logging.getLogger(__name__)
 class ReplicaWatch:
     """Asks in rounds, one at a time, and keeps each change of epoch, master or in-sync set in the database."""
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str, store: redis.asyncio.Redis | None = None) -> None:
         self._cluster = cluster
-        self._due = 0
-        self._asking: asyncio.Task[None] | None = None
+        self._publisher = None if store is None else live.Publisher(store)
+        self._rounds = Rounds(f"decisions of {cluster}", EVERY_MS)
         self._kept: dict[str, tuple[object, ...]] = {}
         self._known: dict[str, KnownState] = {}
         self._elections: Mapping[str, list[int]] | None = None
@@ -47,23 +51,19 @@ class ReplicaWatch:
 
     def begin(self, admin: Admin, now: int) -> None:
         """Begin a round at `now` (ms) if one is due and none is running."""
-        if now >= self._due and (self._asking is None or self._asking.done()):
-            self._due = now + EVERY_MS
-            self._asking = asyncio.create_task(self._look(admin, now), name=f"decisions of {self._cluster}")
+        self._rounds.begin(now, lambda: self._look(admin, now))
 
     async def close(self) -> None:
         """Cancel a running round."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
+        await self._rounds.close()
 
     async def _look(self, admin: Admin, now: int) -> None:
         try:
             await self.look(admin, now)
             self._failed_before = False
         except NotSupported:
-            self._due = now + _WITHOUT_MS
-        except (GantryError, DatabaseError) as error:
+            self._rounds.rest_until(now + _WITHOUT_MS)
+        except (GantryError, DatabaseError, RedisError) as error:
             if not self._failed_before:
                 _log.warning("cluster=%s: decisions about replicas were not kept (%s)", self._cluster, _words(error))
             self._failed_before = True
@@ -76,11 +76,19 @@ class ReplicaWatch:
         if self._elections is None:
             await self._restore(now)
         answers = await admin.replication.controllers()
+        try:
+            infos = await self._asked(admin, answers, now)
+        except GantryError:
+            await self._publish(answers, {})
+            raise
+        await self._publish(answers, infos)
+
+    async def _asked(self, admin: Admin, answers: Answers[ControllerStatus], now: int) -> Mapping[str, ReplicasInfo]:
         self._see_controllers(answers)
         knowing = figures.best(answers.found)
         if knowing is None:
             self.figures = dict.fromkeys(self.figures, DecidedFigures())
-            return
+            return {}
         try:
             infos = await admin.replication.in_sync(by=knowing)
         except GantryError:
@@ -88,6 +96,15 @@ class ReplicaWatch:
             raise
         await self._see(admin, infos, now)
         self.figures = self._figures(infos, set(answers.found[knowing].info.set_back), now)
+        return infos
+
+    async def _publish(self, answers: Answers[ControllerStatus], infos: Mapping[str, ReplicasInfo]) -> None:
+        if self._publisher is None:
+            return
+        shown = controllers.shown(answers, are_expected=self.of_controllers is not None)
+        names = DecidedNames(items=[_decided(name, info) for name, info in infos.items()])
+        states = {live.controllers(self._cluster): shown, live.decisions(self._cluster): names}
+        await self._publisher.publish(states)
 
     async def _restore(self, now: int) -> None:
         """Take up the names and elections that an earlier sampler saw: until they are heard of they are unknown."""
@@ -146,6 +163,12 @@ class ReplicaWatch:
             )
             for name, info in infos.items()
         }
+
+
+def _decided(name: str, info: ReplicasInfo) -> DecidedName:
+    in_sync = [each.broker_id for each in info.in_sync_replicas]
+    others = [each.broker_id for each in info.not_in_sync_replicas]
+    return DecidedName(broker=name, in_sync=sorted(in_sync), replicas=sorted([*in_sync, *others]))
 
 
 def _what(info: ReplicasInfo) -> tuple[object, ...]:

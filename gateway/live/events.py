@@ -60,7 +60,8 @@ _OF_KIND: Final[dict[str, Resources]] = {
     "activity": (ANYTHING,),
     "job": _JOBS,
 }
-
+# Shown to whoever may read the cluster, as by the requests of the same names.
+_OF_CLUSTER: Final = frozenset({"replicas", "controllers"})
 _LISTS: Final[Mapping[str, Kind]] = {"groups": "group", "topics": "topic"}
 _NOTE_SECONDS: Final = 30.0
 
@@ -280,6 +281,9 @@ def _resources_of(subject: str) -> Resources:
     if kind == "group":
         _, colon, group = rest.partition(":")
         return (Resource("group", group),) if colon and group else ()
+    if kind in _OF_CLUSTER:
+        cluster, _, broker = rest.partition(":")
+        return (Resource("cluster", cluster),) if cluster and bool(broker) == (kind == "replicas") else ()
     if kind in _OF_KIND:
         return _OF_KIND[kind] if rest else ()
     return _JOBS if subject == live.JOBS else ()

@@ -4,6 +4,8 @@ export const subjects = {
   topics: (cluster: string) => `topics:${cluster}`,
   groups: (cluster: string) => `groups:${cluster}`,
   group: (cluster: string, group: string) => `group:${cluster}:${group}`,
+  replicas: (cluster: string, broker: string) => `replicas:${cluster}:${broker}`,
+  controllers: (cluster: string) => `controllers:${cluster}`,
   jobs: "jobs",
   job: (id: string) => `job:${id}`,
 } as const

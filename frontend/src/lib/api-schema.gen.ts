@@ -3987,6 +3987,8 @@ export interface components {
         };
         /** @description The controllers of a cluster; none in static mode. */
         Controllers: {
+            /** Format: date-time */
+            at: string;
             /** @description The address of the one that says that it leads. */
             leader: string | null;
             controllers: components["schemas"]["Controller"][];
