@@ -74,16 +74,21 @@ class Failover:
         self._waiting = waiting
         self._clock = clock
         self._effects: deque[Effect] = deque()
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_carrying = False
         self._asking: asyncio.Task[None] | None = None
         self._handing_over: list[asyncio.Future[None]] = []
         self._is_append_told = True
 
     async def run(self) -> None:
-        """Tick, and talk to controllers, until cancelled."""
+        """Tick, and talk to controllers, until cancelled. Raises what an effect raised, in a group."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.controllers.run(), name="controllers")
             tasks.create_task(self._tick(), name="replica")
+            tasks.create_task(self._wait_for_failure(), name="effects of the replica")
+
+    async def _wait_for_failure(self) -> None:
+        await self._failure
 
     async def _tick(self) -> None:
         while True:
@@ -218,7 +223,12 @@ class Failover:
     # Effects
 
     def _do(self, effects: Sequence[Effect]) -> None:
-        """Carry out effects in their order; what one of them brings about comes behind those that are left."""
+        """Carry out effects in their order; what one of them brings about comes behind those that are left.
+
+        Those behind one that fails count on it: none of them is carried out, and the process ends.
+        """
+        if self._failure.done():
+            return
         self._effects.extend(effects)
         if self._is_carrying:
             return
@@ -227,8 +237,18 @@ class Failover:
             while self._effects:
                 effect = self._effects.popleft()
                 self._actions[type(effect)](self, effect)
+        except Exception as error:  # noqa: BLE001 - the top of the effects: `run` ends with whatever one raises
+            self._fail(error)
         finally:
             self._is_carrying = False
+
+    def _fail(self, error: Exception) -> None:
+        """Serve nothing any more, and let `run` end with the error."""
+        self._effects.clear()
+        self._failure.set_exception(error)
+        self.replica.halted = f"an effect could not be carried out: {error}"
+        _log.critical("replica: stopped, %s", self.replica.halted)
+        self._end()
 
     def _handed_over(self, _: say.HandedOver) -> None:
         for ready in self._handing_over:

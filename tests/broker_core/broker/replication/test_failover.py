@@ -1,7 +1,13 @@
+import asyncio
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 
+import pytest
+
 from broker_core.broker.config import FailoverSettings
+from broker_core.broker.replication.identity_file import save_identity
+from broker_core.broker.replication.messages import Identity
 from broker_core.broker.role import RoleKind
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.controller import decode_state
@@ -173,3 +179,29 @@ async def test_a_replica_that_comes_late_goes_on_with_queues_whose_messages_are_
         assert await group.master() is late
         answer = await group.send(late, b"new", topic="Idle")
         assert answer.header(SendMessageResponse).queue_offset == 3
+
+
+async def test_an_effect_that_fails_ends_the_replica_and_none_behind_it_is_carried_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        number = next(number for number, each in group.brokers.items() if each is master)
+        folder = master.components.config.store.folder
+
+        def full(where: Path, identity: Identity) -> None:
+            if where == folder:
+                raise OSError(ENOSPC, "no room")
+            save_identity(where, identity)
+
+        monkeypatch.setattr("broker_core.broker.replication.failover.save_identity", full)
+        await group.stop(3 - number)  # the smaller set is a newer state, which is to be kept
+        async with asyncio.timeout(10):
+            await master.failed()
+
+        assert master.components.roles.now.kind is RoleKind.FENCED
+        assert (await group.send(master, b"x")).code == ResponseCode.SERVICE_NOT_AVAILABLE
+        monkeypatch.undo()
+        await group.stop(number)
+        await group.start(number)
+        assert (await group.send(await group.master(), b"x")).code == ResponseCode.SUCCESS
