@@ -52,6 +52,8 @@ class Roles:
 
     def __init__(self, first: Role) -> None:
         self.now = first
+        self.changes = 0
+        """How often it became master, or ceased to be, or was fenced."""
         self._watchers: list[Watcher] = []
 
     def watch(self, watcher: Watcher) -> None:
@@ -65,6 +67,7 @@ class Roles:
             return
         if (role.kind, role.broker_id, role.epoch) != (self.now.kind, self.now.broker_id, self.now.epoch):
             _log.info("role=%s id=%d epoch=%s: it was %s", role.kind, role.broker_id, role.epoch, self.now.kind)
+        self.changes += role.kind is not self.now.kind
         self.now = role
         for watcher in self._watchers:
             watcher(role)

@@ -167,6 +167,8 @@ class Failover:
             "inSyncSet": lambda: ",".join(map(str, replica.view.in_sync)) if replica.view is not None else None,
             "confirmOffset": lambda: log.confirm,
             "leaseRemainingMs": self._lease_ms,
+            "roleChanges": lambda: self._roles.changes,
+            "cutBytes": lambda: log.cut_bytes,
             "slaveConnections": lambda: len(self.slaves.peers()) if replica.mastership is not None else None,
         }
 

@@ -28,6 +28,8 @@ class ReplicaLog:
         self._whole_ends: deque[int] = deque()
         self._safe_end = min(self.whole_end, int(store.flushed_log_offset))
         self._led_from: int | None = None
+        self.cut_bytes = 0
+        """What was cut since the start, of what nobody had confirmed."""
 
     @property
     def begin(self) -> int:
@@ -84,7 +86,9 @@ class ReplicaLog:
             self._whole_ends.append(self.whole_end)
 
     def cut(self, log_offset: int) -> None:
+        end = self.end
         self._store.cut(log_offset)
+        self.cut_bytes += end - self.end
         self._whole_ends.clear()
         self._safe_end = min(self._safe_end, self.whole_end)
         if self._confirm > self.end:  # an unclean replica, after an operator accepted a loss

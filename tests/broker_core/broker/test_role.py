@@ -19,6 +19,7 @@ def test_a_watcher_is_told_the_present_role_and_each_other_one() -> None:
     roles.become(new)
     roles.become(new)
     assert seen == [Role.of_id(1), new]
+    assert roles.changes == 1
     assert roles.now is new
 
 
@@ -26,6 +27,7 @@ def test_a_slave_follows_a_master_and_a_master_nobody() -> None:
     roles = Roles(Role.of_id(1))
     roles.follow("127.0.0.1:10911")
     assert roles.now == Role(RoleKind.SLAVE, 1, "127.0.0.1:10911")
+    assert roles.changes == 0
     roles.become(Role.of_id(0))
     roles.follow("127.0.0.1:10911")
     assert roles.now == Role.of_id(0)

@@ -142,6 +142,8 @@ async def test_master_and_slave_tell_who_copies_the_log_and_how_far(tmp_path: Pa
         assert of_slave.ha_client_runtime_info == HaClientRuntimeInfo(master.address, end)
         assert (table["inSyncSet"], table["confirmOffset"], table["slaveConnections"]) == ("1,2", str(end), "1")
         assert int(table["leaseRemainingMs"]) > 0
+        assert int(table["roleChanges"]) >= 1
+        assert table["cutBytes"] == "0"
 
 
 async def test_a_stranger_is_not_let_in_by_the_request_before_the_stream(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_nothing_counts_as_confirmed_that_was_cut(
     log.set_confirm(3 * size)
     log.cut(size)
     assert log.confirm == size
+    assert log.cut_bytes == len(data) - size
     log.append_raw(size, data[size:])
     store.dispatch()
     assert store.dispatched_log_offset == size
