@@ -20,12 +20,15 @@ from redis.exceptions import RedisError
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.admin.topics import TopicKind, kind_of
 from broker_core.client.answers import ask_all
+from broker_core.client.routes import MASTER_ID
 from broker_core.errors import GantryError
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX
 from console import live
 from console.clusters.connections import Connections
 from console.jobs.models import Job, JobState
 from console.lag.shapes import OverviewState, TopicList
+from console.replicas.shapes import Controllers, DecidedNames
+from gateway import replica_metrics
 
 _SECONDS: Final = 2.0
 _SCAN: Final = 1000
@@ -86,14 +89,24 @@ COUNTERS: Final = (
 
 async def families(store: redis.asyncio.Redis, connections: Connections) -> list[Metric]:
     """Return the families of brokers, topics and jobs; without samples where Redis does not answer."""
-    overviews = await _published(store, live.overview("*"), OverviewState)
-    topics = await _published(store, live.topics("*"), TopicList)
+    overviews = await published(store, live.overview("*"), OverviewState)
+    topics = await published(store, live.topics("*"), TopicList)
     asked = await asyncio.gather(*(_asked(connections, cluster, each) for cluster, each in overviews.items()))
     answers = [answer for answers in asked for answer in answers]
-    return [_up(overviews), *_of_slaves(overviews), *_of_brokers(answers), *_of_topics(topics), await _jobs()]
+    masters = [process for process, is_master in answers if is_master]
+    return [
+        _up(overviews),
+        *replica_metrics.of_overviews(overviews),
+        *replica_metrics.of_replicas(process for process, _ in answers),
+        *replica_metrics.of_decisions(await published(store, live.decisions("*"), DecidedNames)),
+        *replica_metrics.of_controllers(await published(store, live.controllers("*"), Controllers)),
+        *_of_brokers(masters),
+        *_of_topics(topics),
+        await _jobs(),
+    ]
 
 
-async def _published(store: redis.asyncio.Redis, pattern: str, shape: type[live.S]) -> dict[str, live.S]:
+async def published(store: redis.asyncio.Redis, pattern: str, shape: type[live.S]) -> dict[str, live.S]:
     """Return what the sampler published last of each cluster."""
     found: dict[str, live.S] = {}
     try:
@@ -109,37 +122,28 @@ async def _published(store: redis.asyncio.Redis, pattern: str, shape: type[live.
     return found
 
 
-async def _asked(connections: Connections, cluster: str, overview: OverviewState) -> list[_Asked]:
-    names = {each.address: each.name for each in overview.brokers if each.broker_id == 0}
+async def _asked(connections: Connections, cluster: str, overview: OverviewState) -> list[tuple[_Asked, bool]]:
+    """Return what each process says, and whether it is the master of its name."""
+    processes = {each.address: each for each in overview.brokers}
     try:
         async with asyncio.timeout(_SECONDS):
             admin = await connections.admin(cluster)
-            answers = await ask_all(names, admin.clusters.runtime_of)
+            answers = await ask_all(processes, admin.clusters.runtime_of)
     except (GantryError, TimeoutError):
         return []
-    return [_Asked(cluster, names[address], runtime) for address, runtime in answers.found.items()]
+    return [
+        (_Asked(cluster, processes[address].name, runtime), processes[address].broker_id == MASTER_ID)
+        for address, runtime in answers.found.items()
+    ]
 
 
 def _up(overviews: Mapping[str, OverviewState]) -> Metric:
     up = GaugeMetricFamily("gantry_broker_up", "Whether a broker answers the sampler.", labels=_BROKER)
     for cluster, overview in overviews.items():
         for each in overview.brokers:
-            if each.broker_id == 0:
+            if each.broker_id == MASTER_ID:
                 up.add_metric([cluster, each.name], float(each.reachable))
     return up
-
-
-def _of_slaves(overviews: Mapping[str, OverviewState]) -> Iterator[Metric]:
-    """Yield what each slave lacks of its master's log, as the sampler saw it last."""
-    labels = [*_BROKER, "replica"]
-    lacking = GaugeMetricFamily("gantry_replica_lag_bytes", "What a slave lacks of its master's log.", labels=labels)
-    late = GaugeMetricFamily("gantry_replica_lag_ms", "Between the last messages of master and slave.", labels=labels)
-    for cluster, overview in overviews.items():
-        for each in overview.brokers:
-            for family, value in ((lacking, each.behind_bytes), (late, each.behind_ms)):
-                if value is not None:
-                    family.add_metric([cluster, each.name, str(each.broker_id)], value)
-    yield from (lacking, late)
 
 
 def _of_brokers(answers: Iterable[_Asked]) -> Iterator[Metric]:

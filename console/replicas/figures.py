@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from broker_core.client.admin.replication import ControllerStatus, KnownState
-from broker_core.protocol.bodies.replicas import ControllerInfo, ReplicasInfo
-
-OLD_MS: Final = 10_000
-"""A controller that has not read what it keeps for so long does not know what is decided."""
+from broker_core.protocol.bodies.replicas import ReplicasInfo
+from console.replicas import engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +72,12 @@ def of_controllers(found: Mapping[str, ControllerStatus], silent: Collection[str
     return ControllerFigures(
         silent=float(len(silent)),
         leaderless=float(not any(each.is_leading for each in found.values())),
-        engine_down=float(not any(engine_is_up(each) for each in infos)),
+        engine_down=float(not any(engine.is_up(each.age_ms, each.alarms) for each in infos)),
         engine_used=max(used, default=None),
     )
 
 
-def engine_is_up(info: ControllerInfo) -> bool:
-    """Return whether a controller reads its engine, which takes a majority of it, and hears of no alarm there."""
-    return is_fresh(info) and not info.alarms
-
-
-def is_fresh(info: ControllerInfo) -> bool:
-    """Return whether a controller knows what is decided now."""
-    return info.age_ms is not None and info.age_ms <= OLD_MS
-
-
 def best(found: Mapping[str, ControllerStatus]) -> str | None:
     """Return the address of the controller that knows best what is decided now: the leading one; None if none does."""
-    fresh = {addr: each for addr, each in found.items() if is_fresh(each.info)}
+    fresh = {addr: each for addr, each in found.items() if engine.is_fresh(each.info.age_ms)}
     return min(fresh, key=lambda addr: (not fresh[addr].is_leading, fresh[addr].info.age_ms), default=None)

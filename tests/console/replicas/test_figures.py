@@ -7,7 +7,8 @@ from dataclasses import replace
 from broker_core.client.admin.replication import ControllerStatus, KnownState
 from broker_core.protocol.bodies.controller import ReplicaState, new_state
 from broker_core.protocol.bodies.replicas import ControllerInfo, ReplicaIdentity, ReplicasInfo
-from console.replicas.figures import OLD_MS, ControllerFigures, best, figures_of, is_troubled, of_controllers
+from console.replicas.engine import OLD_MS
+from console.replicas.figures import ControllerFigures, best, figures_of, is_troubled, of_controllers
 
 
 def status(*, leads: bool = False, **info: object) -> ControllerStatus:
