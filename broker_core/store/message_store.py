@@ -73,6 +73,7 @@ class MessageStore:
         self.first_from = queries.first_from
         self.last_until = queries.last_until
         self.store_time = queries.store_time
+        self.place_before = queries.place_before
         self.tags_code = queries.tags_code
         self.units = queries.units
         self.read_log = queries.read_log

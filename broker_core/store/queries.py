@@ -5,7 +5,7 @@ Every message is checked (`soundness.py`). A damaged one is left out or raises M
 
 from __future__ import annotations
 
-from broker_core.protocol.message import QueueOffset, StoredMessage
+from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
 from broker_core.protocol.record import decode_one, read_head
 from broker_core.store import time_search
 from broker_core.store.commit_log import CommitLog
@@ -96,6 +96,14 @@ class StoreQueries:
         """Return the offset of the last message stored at `timestamp` (ms) or before; the minimum if there is none."""
         queue = self._queues.find(topic, queue_id)
         return time_search.upper_bound(self._log, queue, timestamp) if queue else QueueOffset(0)
+
+    def place_before(self, timestamp: int) -> LogOffset:
+        """Return where a record begins that was stored before `timestamp` (ms): not the last such one, but near it.
+
+        It is the last one of a few queues with new messages; without any the first record of the log.
+        """
+        places = (time_search.last_before(self._log, queue, timestamp) for queue in self._queues.newest())
+        return LogOffset(max((place for place in places if place is not None), default=self._log.begin))
 
     def store_time(self, topic: str, queue_id: int, queue_offset: int) -> int | None:
         """Return when the message at `queue_offset` was stored (ms), if it exists."""

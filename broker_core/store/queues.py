@@ -110,9 +110,13 @@ class Queues:
         """The log offset after the last record that any queue knows; -1 if there is none."""
         return max((queue.max_physical for queue in self.by_key.values()), default=-1)
 
+    def newest(self) -> list[ConsumeQueue]:
+        """Return the queues with the newest messages, newest first; if there are many, only some."""
+        return nlargest(_NEWEST, self, key=attrgetter("max_physical"))
+
     def last_units(self) -> Iterator[int]:
-        """Yield the log offset of the newest message of each queue; if there are many, only of some, newest first."""
-        for queue in nlargest(_NEWEST, self, key=attrgetter("max_physical")):
+        """Yield the log offset of the newest message of each of these queues, newest first."""
+        for queue in self.newest():
             unit = queue.find_unit(queue.max_offset - 1)
             if unit:
                 yield unit.log_offset

@@ -48,6 +48,13 @@ def upper_bound(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> QueueOff
     return QueueOffset(max(lower_bound(log, queue, timestamp + 1) - 1, queue.min_offset))
 
 
+def last_before(log: CommitLog, queue: ConsumeQueue, timestamp: int) -> int | None:
+    """Return where in the log the last message is that was stored before `timestamp` (ms), if it has one."""
+    before = lower_bound(log, queue, timestamp) - 1
+    unit = queue.find_unit(before) if before >= queue.min_offset else None
+    return unit.log_offset if unit is not None and log.store_time(unit.log_offset) is not None else None
+
+
 def store_time(log: CommitLog, queue: ConsumeQueue, queue_offset: int) -> int | None:
     """Return when the message at `queue_offset` was stored (ms), if it exists."""
     unit = queue.find_unit(queue_offset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -70,3 +71,18 @@ def test_the_lower_bound_is_the_first_message_not_before_the_time(
         if times:
             assert at_or_after(store, timestamp) == expected
             assert abs(times[nearest] - timestamp) == min(abs(time - timestamp) for time in times)
+
+
+@given(
+    queues=st.lists(st.sampled_from("abc"), min_size=1, max_size=40),
+    timestamp=st.integers(0, 50),
+    gone=st.booleans(),
+)
+def test_what_was_stored_before_a_time_has_a_place_near_it(queues: list[str], timestamp: int, gone: bool) -> None:
+    with TemporaryDirectory() as name, opened(Path(name), max_log_bytes=1) as store:
+        puts = [put(store, b"x" * 100, topic=topic, now=at) for at, topic in enumerate(queues)]
+        if gone:
+            store.drop_expired(0)
+        place, begin = store.place_before(timestamp), store.begin_log_offset
+        before = [each for each in puts if each.store_timestamp < timestamp and each.log_offset >= begin]
+        assert place == (before[-1].log_offset if before else begin)
