@@ -109,7 +109,8 @@ class MasterWork:
             self._go_on()
         self._transactions.take_up(find_open(self._store, self._offsets, before=self._standing.begin))
         self._checks.take_up()
-        self._timer.take_up(self._clock())
+        # Before the first request, unless clients are served already by who takes over from another.
+        self._timer.take_up(self._clock(), at_once=not self._standing.epoch)
         self._delay.take_up()
 
     def _go_on(self) -> None:

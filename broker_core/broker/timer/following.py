@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from broker_core.broker.replication.standing import Standing
@@ -16,6 +18,7 @@ from broker_core.store import GetStatus, MessageStore
 
 _READ_MESSAGES: Final = 128
 _READ_BYTES: Final = 4 * 1024 * 1024
+_WALK_RECORDS: Final = 500
 _SEQ: Final = mark_of(names.TIMER_SEQ)
 _SEQ_BYTES: Final = names.TIMER_SEQ.encode()
 _TOPIC_BYTES: Final = TIMER_TOPIC.encode()
@@ -54,18 +57,37 @@ class Follower:
         index.position = max(index.position, found.next_offset)
         return has_moved
 
-    def recover(self, now: int) -> None:
-        """Bring the index up to date with the log, without what was delivered before a crash; a second per 30 000."""
+    def recovering(self, now: int) -> Iterator[None]:
+        """Bring the index up to date with the log, without what was delivered elsewhere, or before a crash.
+
+        It stops after each part, of some milliseconds. Nothing may be delivered before it has come to its end, and it
+        may be left before, if another broker delivers from then on.
+        """
         self.check(now)
         log_end = self._store.appended_log_offset
         while self.follow():
-            pass
+            self.index.commit_followed()
+            yield
         if self.index.count:
-            delivered = self._delivered_behind(self.index.log_end)
+            delivered: set[int] = set()
+            at: int | None = self._first_delivery()
+            while at is not None:
+                at = self._add_delivered(at, delivered)
+                yield
             if gone := self.index.remove(delivered):
-                _log.info("timer: %d messages were delivered before the broker was killed", gone)
+                _log.info("timer: %d messages were delivered before this broker took over, or was killed", gone)
         self.index.epoch = self._standing.epoch
         self.index.commit(log_end)
+
+    def _first_delivery(self) -> int:
+        """Return a log offset before which nothing was delivered of what the index has.
+
+        Where masters take over from each other store times never fall, so a message that was delivered was stored at
+        its time or later.
+        """
+        known = self.index.log_end
+        due = self.index.next_due() if self._standing.epoch else None
+        return known if due is None else max(known, self._store.place_before(due))
 
     def check(self, now: int) -> None:
         """Begin with an empty index if the log lost its end: what the index leaves out as delivered may be lost too."""
@@ -78,14 +100,15 @@ class Follower:
     def _has_kept(self, index: TimerIndex) -> bool:
         return not index.own_end or self._standing.has_kept(index.epoch, index.own_end)
 
-    def _delivered_behind(self, log_offset: int) -> set[int]:
-        """Return the numbers of the messages that were delivered from a log offset on."""
-        found = set()
-        for head, view in self._store.walk(log_offset):
+    def _add_delivered(self, log_offset: int, found: set[int]) -> int | None:
+        """Add the numbers of messages that were delivered from a log offset on; return where to go on, if anywhere."""
+        end, count = log_offset, 0
+        for head, view in islice(self._store.walk(log_offset), _WALK_RECORDS):
+            end, count = head.log_offset + head.size, count + 1
             text = bytes(view[head.properties_begin : head.properties_end])
             if _SEQ_BYTES not in text or view[head.topic_begin : head.topic_end] == _TOPIC_BYTES:
                 continue
             seq = number_of(value_after(_SEQ, PAIR_END + text.decode("utf-8", "replace")))
             if seq is not None:
                 found.add(seq)
-        return found
+        return end if count == _WALK_RECORDS else None

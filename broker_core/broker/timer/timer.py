@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
 from broker_core.broker.arrivals import Arrivals
@@ -69,18 +70,27 @@ class Timer:
         self._has_delivered = False
         self._failure = ""
         self._is_behind = False
+        self._recovering: Iterator[None] | None = None
 
-    def take_up(self, now: int) -> None:
-        """Deliver from now on: take out of the index what was delivered elsewhere, or before a crash."""
+    def take_up(self, now: int, *, at_once: bool) -> None:
+        """Deliver from now on: take out of the index what was delivered elsewhere, or before a crash.
+
+        With `at_once` that is done when this returns, a second per 30 000 records; else the next step does it in parts.
+        """
         self._follower.is_on = self._is_behind = True
-        try:
-            self._recover(now)
-        except sqlite3.Error as error:
-            self._note_failure(error)
+        self._recovering = None
+        if at_once:
+            try:
+                deque(self._follower.recovering(now), maxlen=0)
+            except sqlite3.Error as error:
+                self._note_failure(error)
+            else:
+                self._is_behind = False
 
     def let_go(self) -> None:
         """Deliver nothing any more: another broker does."""
         self._follower.is_on = False
+        self._recovering = None
         self._unsaved.clear()
         try:
             self.index.roll_back()
@@ -97,10 +107,16 @@ class Timer:
         except sqlite3.Error as error:
             self._note_failure(error)
 
-    def _recover(self, now: int) -> None:
-        if self._is_behind:
-            self._follower.recover(now)
-            self._is_behind = False
+    async def _recover(self, now: int) -> None:
+        """Recover, unless this ends to be the broker that delivers, or begins again to be it, meanwhile."""
+        if not (self._follower.is_on and self._is_behind):
+            return
+        mine = self._recovering = self._follower.recovering(now)
+        for _ in mine:
+            await asyncio.sleep(0)
+            if self._recovering is not mine:
+                return
+        self._is_behind, self._recovering = False, None
 
     @property
     def index(self) -> TimerIndex:
@@ -159,8 +175,13 @@ class Timer:
         return put[-1]
 
     def _check_is_on(self) -> None:
-        if not self._follower.is_on:
-            raise NotTaken("service not available now: what earlier masters left is not confirmed yet")
+        if not self._is_ready:
+            raise NotTaken("service not available now: what earlier masters left is not read yet")
+
+    @property
+    def _is_ready(self) -> bool:
+        """Whether it delivers, and its index knows what was delivered before."""
+        return self._follower.is_on and not self._is_behind
 
     def _waiting(self, topic: str, unique_id: str) -> list[Parked]:
         self.catch_up()
@@ -189,7 +210,7 @@ class Timer:
     async def step(self, now: int) -> None:
         """Deliver what is due at `now`, a part at a time, so that clients are served in between."""
         try:
-            self._recover(now)
+            await self._recover(now)
             while self._follow_some() or self._deliver_some(now):  # noqa: ASYNC110 - clients are served in between
                 await asyncio.sleep(0)
             self._failure = ""
@@ -204,7 +225,7 @@ class Timer:
             _log.error("timer: its index cannot be changed, deliveries wait until it can: %s", error)
 
     def _follow_some(self) -> bool:
-        if not self._follower.is_on or self._is_behind:
+        if not self._is_ready:
             return False
         self._arrivals.settle()
         if not self._follower.follow():
@@ -223,7 +244,7 @@ class Timer:
 
     def _deliver_some(self, now: int) -> bool:
         """Deliver a part of what is due; return whether there may be more."""
-        if not self._follower.is_on:
+        if not self._is_ready:
             return False
         self._save_delivered(now, Outcomes(0, 0, 0))
         if not self.index.count or now < self._follower.next_due:
@@ -287,7 +308,7 @@ class Timer:
 
         What cannot be stored now holds its segment back until the next time.
         """
-        end = self._store.held_back(now) if self.index.count else None
+        end = self._store.held_back(now) if self.index.count and self._is_ready else None
         if end is None:
             return 0
         self.catch_up()
@@ -305,10 +326,9 @@ class Timer:
 
     def tidy(self, now: int) -> None:
         """Forget old recalls and figures, and note how far the log is covered, so that opening reads little of it."""
-        if not self._follower.is_on:
+        if not self._is_ready:
             return
         try:
-            self._recover(now)
             self.catch_up()
             self._save_delivered(now, Outcomes(0, 0, 0))
             self.index.forget(now - _REMEMBERED_MS)

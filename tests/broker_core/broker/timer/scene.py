@@ -48,7 +48,8 @@ class Scene:
         follower = Follower(
             self.store, TimerIndex.open(self.folder, is_suspect=is_suspect, now=self.now), self.standing
         )
-        follower.recover(self.now)
+        for _ in follower.recovering(self.now):
+            pass
         self.timer = Timer(
             follower,
             store=self.store,

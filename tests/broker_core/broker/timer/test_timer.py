@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from broker_core.broker.errors import AlreadyDelivered, DiskFull, LimitReached, NothingFound, NotTaken, Unconfirmed
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.replication.messages import Refusal
+from broker_core.broker.timer.following import Follower
+from broker_core.broker.timer.index import TimerIndex
 from broker_core.broker.timer.reads import TimerReads
 from broker_core.store.errors import StoreFull
 from tests.broker_core.broker.timer.scene import START, Scene
@@ -326,6 +328,46 @@ def test_a_timer_that_another_broker_serves_follows_and_delivers_nothing(scene: 
     with pytest.raises(NotTaken):
         scene.timer.recall("orders", "ID-a")
 
-    scene.timer.take_up(scene.now)
+    scene.timer.take_up(scene.now, at_once=False)
+    with pytest.raises(NotTaken):
+        scene.timer.recall("orders", "ID-a")
     scene.wait(1)
     assert scene.arrived() == [b"a"]
+
+
+@pytest.mark.parametrize("has_epochs", [True, False])
+def test_who_takes_over_finds_what_was_delivered_since_the_last_mark(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_epochs: bool
+) -> None:
+    monkeypatch.setattr("broker_core.broker.timer.following._WALK_RECORDS", 1)
+    scene.standing.source = Cut(1 << 40) if has_epochs else None
+    scene.park(b"0", due_in=0)
+    scene.wait(0)
+    for number, due_in in ((1, 10), (2, 20), (3, 1_000)):
+        scene.park(b"%d" % number, due_in=due_in)
+    scene.wait(20)
+    assert scene.arrived() == [b"0", b"1", b"2"]
+    index = TimerIndex.open(tmp_path / "other", is_suspect=True, now=scene.now)
+    other = Follower(scene.store, index, scene.standing)
+    assert len(list(other.recovering(scene.now))) > 2
+    assert [row.due for row in index.due(1 << 60, 9)] == [scene.now - 20 + 1_000]
+    index.close()
+
+
+def test_a_role_that_ends_while_the_log_is_read_ends_the_reading(scene: Scene) -> None:
+    for number in range(600):
+        scene.park(b"%d" % number, due_in=1)
+    scene.timer.let_go()
+
+    async def change() -> None:
+        scene.timer.take_up(scene.now, at_once=False)
+        step = asyncio.create_task(scene.timer.step(scene.now + 1))
+        await asyncio.sleep(0)
+        scene.timer.let_go()
+        scene.timer.take_up(scene.now, at_once=False)
+        await step
+
+    asyncio.run(change())
+    assert scene.arrived() == []
+    scene.wait(1)
+    assert len(scene.arrived()) == 600
