@@ -102,6 +102,14 @@ class QueueLocks:
         lock = self._groups.get(group, {}).get(queue)
         return lock.client_id if lock is not None and now - lock.renewed_at <= LOCK_LIFE_MS else None
 
+    def groups(self, now: int) -> list[str]:
+        """Return the groups of which a client holds a queue at `now`."""
+        return sorted(
+            group
+            for group, held in self._groups.items()
+            if any(now - lock.renewed_at <= LOCK_LIFE_MS for lock in held.values())
+        )
+
     def rest(self, now: int) -> None:
         """Grant nobody a queue that is not locked here for a while: another broker may have, a moment ago."""
         self._rests_until = now + TRUSTED_MS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from broker_core.broker.changes import Changes
 from broker_core.broker.composition import Components
@@ -45,6 +46,9 @@ from broker_core.broker.processors.topics import TopicProcessor
 from broker_core.broker.processors.transactions import TransactionProcessor
 from broker_core.broker.retries import GroupTopics
 from broker_core.broker.role import Role
+
+_MOST_ORDERLY_GROUPS: Final = 100
+"""So many are told by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +348,8 @@ def _of_administration(
             "parkedNotifications": notifications.waiting,
             "leases": partial(len, c.leases),
             "timerMessages": partial(len, c.timer),
+            "orderlyGroups": lambda: " ".join(c.locks.groups(c.clock())[:_MOST_ORDERLY_GROUPS]),
+            "orderlyGroupsTotal": lambda: len(c.locks.groups(c.clock())),
             "openTransactions": lambda: len(c.transactions.table),
             # Under these names clusterList of 5.x reads them.
             "timerReadBehind": c.timer.late_seconds,

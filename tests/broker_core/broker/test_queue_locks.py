@@ -37,6 +37,17 @@ def test_a_lock_that_was_not_renewed_is_free() -> None:
     assert locks.owner("billing", QUEUES[0], now=LOCK_LIFE_MS + 1) == "two"
 
 
+def test_groups_are_those_of_which_a_client_holds_a_queue() -> None:
+    locks = QueueLocks()
+    locks.lock("shipping", "one", QUEUES, now=10)
+    locks.lock("billing", "one", QUEUES[:1], now=0)
+
+    assert locks.groups(LOCK_LIFE_MS) == ["billing", "shipping"]
+    assert locks.groups(LOCK_LIFE_MS + 1) == ["shipping"]
+    locks.unlock("shipping", "one", QUEUES)
+    assert locks.groups(20) == ["billing"]
+
+
 def test_only_the_owner_frees_a_queue() -> None:
     locks = QueueLocks()
     locks.lock("billing", "one", QUEUES, now=0)
