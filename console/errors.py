@@ -34,6 +34,13 @@ class Conflict(APIException):
     default_code = "conflict"
 
 
+class PlanExpired(Conflict):
+    """The preview that the change names is too old."""
+
+    default_detail = "The preview is too old; preview the change again."
+    default_code = "plan_expired"
+
+
 class BrokersSilent(APIException):
     """The request needs answers of brokers that do not come; the detail names the brokers."""
 

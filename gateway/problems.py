@@ -130,6 +130,7 @@ ACCESS_CONTROL_OFF: Final = ProblemKind(409, "ACCESS_CONTROL_OFF", "The brokers 
 OWN_ACCOUNT: Final = ProblemKind(409, "OWN_ACCOUNT", "Gantry itself needs this account")
 RECEIPT_EXPIRED: Final = ProblemKind(409, "RECEIPT_EXPIRED", "The receipt has expired")
 TRANSACTION_DECIDED: Final = ProblemKind(409, "TRANSACTION_DECIDED", "The transaction ended otherwise before")
+PLAN_EXPIRED: Final = ProblemKind(409, "PLAN_EXPIRED", "The preview is too old")
 IN_PROGRESS: Final = ProblemKind(409, "IN_PROGRESS", "The first request with this key is still running", True, 1)
 CURSOR_GONE: Final = ProblemKind(410, "CURSOR_GONE", "The cursor does not belong to this query")
 OFFSET_GONE: Final = ProblemKind(410, "OFFSET_GONE", "The offset is no longer stored")

@@ -11,6 +11,7 @@ from typing import Final
 
 from broker_core.client.admin import Admin
 from broker_core.client.errors import BrokerRefused
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import Preview
@@ -19,6 +20,9 @@ from console.audit.record import Actor, record
 from console.clusters.connections import ask
 from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
+from console.moments import rfc3339
+from console.replicas import plans
+from console.replicas.costs import Costs, costs_of, lacking_of
 from console.replicas.deciding import shown_state
 from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
@@ -35,11 +39,16 @@ Command = Callable[[Admin, bool], Awaitable[Preview]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The broker name that is changed, and how the change is called in the audit."""
+    """The broker name that is changed, and how the change is called in the audit.
+
+    `change` says what is wanted in full, in words that only a plan compares; `plan` is one of an earlier preview.
+    """
 
     cluster: str
     broker: str
     action: str
+    change: str = ""
+    plan: str | None = None
 
 
 def promote(name: str, replica: int) -> Command:
@@ -91,19 +100,39 @@ def policy(cluster: str, broker: str) -> ReplicaPolicy:
 
 
 def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> ReplicaChange:
-    """Preview or make a change; raise NotKnown, Conflict with the controller's words, or BrokersSilent."""
+    """Preview or make a change; raise NotKnown, Conflict with the controller's words, or BrokersSilent.
+
+    Raises what `plans` raises for a plan that has run out, or that saw another state.
+    """
+    view = None if target.plan is None else plans.check_fresh(target.plan, target.change)
+
+    async def asked(admin: Admin) -> tuple[Preview, Costs]:
+        if view is not None:
+            plans.check_state(view, await _state(admin, target.broker), target.broker)
+        done = await command(admin, dry_run)
+        return done, await costs_of(admin, done) if dry_run else Costs()
+
     try:
-        done = ask(target.cluster, lambda admin: command(admin, dry_run), seconds=_SECONDS)
+        done, costs = ask(target.cluster, asked, seconds=_SECONDS)
     except GantryError as error:
         if not dry_run:
             after = {"error": reason_of(error)}
             record(by, target.action, _resource(target), result="failed", before={}, after=after)
         raise _problem(error) from error
-    shown = _shown(target.broker, done, dry_run=dry_run)
+    shown = _shown(target, done, costs, dry_run=dry_run)
     if not dry_run:
         before = {} if shown.before is None else as_json(shown.before)
         record(by, target.action, _resource(target), before=before, after=as_json(shown.after))
     return shown
+
+
+async def _state(admin: Admin, broker: str) -> NameState | None:
+    try:
+        return (await admin.replication.state(broker)).state
+    except BrokerRefused as error:
+        if error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST:
+            return None
+        raise
 
 
 def _resource(target: Target) -> str:
@@ -120,26 +149,18 @@ def _problem(error: GantryError) -> Exception:
     return BrokersSilent(words) if error.code == ResponseCode.CONTROLLER_NOT_LEADER else Conflict(words)
 
 
-def _shown(broker: str, done: Preview, *, dry_run: bool) -> ReplicaChange:
+def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> ReplicaChange:
     return ReplicaChange(
-        broker=broker,
+        broker=target.broker,
         dry_run=dry_run,
         before=None if done.before is None else shown_state(done.before),
         after=shown_state(done.after),
-        lacking_bytes=_lacking(done),
+        lacking_bytes=lacking_of(done),
+        has_until=None if costs.has_until is None else rfc3339(costs.has_until),
         refuses_sends=len(done.after.in_sync) < done.after.policy.min_in_sync,
+        orderly_groups=costs.orderly_groups,
+        orderly_groups_total=costs.orderly_groups_total,
         warnings=done.warnings,
+        plan=plans.plan_of(target.change, done.before) if dry_run else None,
+        plan_expires_at=rfc3339(now_ms() + round(plans.LIVES.total_seconds() * 1000)) if dry_run else None,
     )
-
-
-def _lacking(done: Preview) -> int | None:
-    """Return how much of the longest log the new master had not; None without a new one, or if it is not heard."""
-    before, after = _master(done.before), _master(done.after)
-    ends = {each.id: each.end for each in done.heard}
-    if after is None or after == before or after not in ends:
-        return None
-    return max(ends.values()) - ends[after]
-
-
-def _master(state: NameState | None) -> int | None:
-    return None if state is None or state.master is None else state.master.id

@@ -122,10 +122,27 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
     before: DecidedState | None
     after: DecidedState
     lacking_bytes: Annotated[
-        int | None, Meta(description="What the new master had not when it was heard last; null where it stays.")
+        int | None,
+        Meta(
+            description="What the new master had not when it was heard last; null where it stays, and where somebody "
+            "who may have more is silent."
+        ),
+    ]
+    has_until: Annotated[
+        Moment | None, Meta(description="When the last message of the new master was stored; later ones it lacks.")
     ]
     refuses_sends: Annotated[bool, Meta(description="Whether the set after it is smaller than sends need.")]
+    orderly_groups: Annotated[
+        Sequence[str] | None,
+        Meta(
+            description="Groups that consume in order from the old master, and pause until they hold their queues at "
+            "the new one: up to 100; null where the master stays or does not tell."
+        ),
+    ]
+    orderly_groups_total: int | None
     warnings: Sequence[str]
+    plan: Annotated[str | None, Meta(description="Of a preview: the change with this `plan` is made as previewed.")]
+    plan_expires_at: Moment | None
 
 
 class PastDecision(Struct, frozen=True, kw_only=True):

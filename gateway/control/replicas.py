@@ -23,6 +23,9 @@ from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import WholeClusterView
 
 _DRY_RUN: Final = OpenApiParameter("dry_run", bool, description="Only return what the change would do.")
+_PLAN: Final = OpenApiParameter(
+    "plan", str, description="Of a preview: refused after five minutes, and if something else was decided meanwhile."
+)
 _LIVING: Final = OpenApiParameter("living", bool, description="Also a replica that is heard.")
 _FORCED: Final = OpenApiParameter("force", bool, description="Also the last one with every acknowledged message.")
 _CHANGE: Final = serializer_of(ReplicaChange)
@@ -97,7 +100,9 @@ class _ChangeView(WholeClusterView):
     def _change(
         self, request: Request, broker: str, action: str, command: Command, check: Callable[[], None] | None = None
     ) -> Response:
-        target = Target(self.cluster, broker, action)
+        asked = {name: value for name, value in request.query_params.items() if name not in ("dry_run", "plan")}
+        change = etags.etag([request.path, asked, request.data])
+        target = Target(self.cluster, broker, action, change, request.query_params.get("plan"))
         with change_lock(self.cluster, "brokers", broker):
             if check is not None:
                 check()
@@ -109,7 +114,7 @@ class PromoteView(_ChangeView):
     """A replica becomes master."""
 
     @extend_schema(
-        operation_id="promoteReplica", tags=["brokers"], parameters=[_DRY_RUN], request=None, responses=_CHANGE
+        operation_id="promoteReplica", tags=["brokers"], parameters=[_DRY_RUN, _PLAN], request=None, responses=_CHANGE
     )
     def post(self, request: Request, cluster: str, broker: str, replica: int) -> Response:
         """Hand over: the master stops taking sends until the replica has its log, then that one is elected."""
@@ -122,7 +127,7 @@ class RemoveView(_ChangeView):
     @extend_schema(
         operation_id="removeReplica",
         tags=["brokers"],
-        parameters=[_DRY_RUN, _LIVING, _FORCED],
+        parameters=[_DRY_RUN, _PLAN, _LIVING, _FORCED],
         request=None,
         responses=_CHANGE,
     )
@@ -138,7 +143,11 @@ class AcceptLossView(_ChangeView):
     """A replica becomes master that may lack acknowledged messages."""
 
     @extend_schema(
-        operation_id="acceptReplicaLoss", tags=["brokers"], parameters=[_DRY_RUN], request=None, responses=_CHANGE
+        operation_id="acceptReplicaLoss",
+        tags=["brokers"],
+        parameters=[_DRY_RUN, _PLAN],
+        request=None,
+        responses=_CHANGE,
     )
     def post(self, request: Request, cluster: str, broker: str, replica: int) -> Response:
         """Make an unclean replica master: what only others had is lost, and their processes must have stopped."""
@@ -151,7 +160,7 @@ class AdoptView(_ChangeView):
     @extend_schema(
         operation_id="adoptReplicas",
         tags=["brokers"],
-        parameters=[_DRY_RUN],
+        parameters=[_DRY_RUN, _PLAN],
         request=AdoptSerializer,
         responses=_CHANGE,
     )
@@ -179,7 +188,7 @@ class PolicyView(_ChangeView):
     @extend_schema(
         operation_id="updateReplicaPolicy",
         tags=["brokers"],
-        parameters=[etags.IF_MATCH, _DRY_RUN],
+        parameters=[etags.IF_MATCH, _DRY_RUN, _PLAN],
         request=PolicySerializer,
         responses=_CHANGE,
     )

@@ -12,9 +12,9 @@ from broker_core.protocol import ResponseCode
 from tests.broker_core.controller.hosted import Broker, Hosted, hosted
 from tests.support.wait import eventually
 
-PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK = "pair", "pair-to-hand-over", "pair-to-shrink"
+PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK, PAIR_TO_PLAN = "pair", "pair-to-hand-over", "pair-to-shrink", "pair-to-plan"
 UNCLEAN, SET_BACK = "unclean", "set-back"
-_PAIRS: Final = (PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK)
+_PAIRS: Final = (PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK, PAIR_TO_PLAN)
 
 
 @contextmanager

@@ -6464,11 +6464,23 @@ export interface components {
             dry_run: boolean;
             before: components["schemas"]["Decided"] | null;
             after: components["schemas"]["Decided"];
-            /** @description What the new master had not when it was heard last; null where it stays. */
+            /** @description What the new master had not when it was heard last; null where it stays, and where somebody who may have more is silent. */
             lacking_bytes: number | null;
+            /**
+             * Format: date-time
+             * @description When the last message of the new master was stored; later ones it lacks.
+             */
+            has_until: string | null;
             /** @description Whether the set after it is smaller than sends need. */
             refuses_sends: boolean;
+            /** @description Groups that consume in order from the old master, and pause until they hold their queues at the new one: up to 100; null where the master stays or does not tell. */
+            orderly_groups: string[] | null;
+            orderly_groups_total: number | null;
             warnings: string[];
+            /** @description Of a preview: the change with this `plan` is made as previewed. */
+            plan: string | null;
+            /** Format: date-time */
+            plan_expires_at: string | null;
         };
         /** @description What controllers decided about a broker name, the newest first. */
         ReplicaHistory: {
@@ -10383,6 +10395,8 @@ export interface operations {
             query?: {
                 /** @description Only return what the change would do. */
                 dry_run?: boolean;
+                /** @description Of a preview: refused after five minutes, and if something else was decided meanwhile. */
+                plan?: string;
             };
             header: {
                 /** @description The ETag of the resource to change, or `*`. */
@@ -10496,6 +10510,8 @@ export interface operations {
             query?: {
                 /** @description Only return what the change would do. */
                 dry_run?: boolean;
+                /** @description Of a preview: refused after five minutes, and if something else was decided meanwhile. */
+                plan?: string;
             };
             header?: {
                 /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
@@ -10552,6 +10568,8 @@ export interface operations {
             query?: {
                 /** @description Only return what the change would do. */
                 dry_run?: boolean;
+                /** @description Of a preview: refused after five minutes, and if something else was decided meanwhile. */
+                plan?: string;
             };
             header?: {
                 /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
@@ -10612,6 +10630,8 @@ export interface operations {
                 force?: boolean;
                 /** @description Also a replica that is heard. */
                 living?: boolean;
+                /** @description Of a preview: refused after five minutes, and if something else was decided meanwhile. */
+                plan?: string;
             };
             header?: {
                 /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */
@@ -10720,6 +10740,8 @@ export interface operations {
             query?: {
                 /** @description Only return what the change would do. */
                 dry_run?: boolean;
+                /** @description Of a preview: refused after five minutes, and if something else was decided meanwhile. */
+                plan?: string;
             };
             header?: {
                 /** @description A request repeated with the same key within 24 hours is not executed again; it gets the first answer. */

@@ -75,6 +75,25 @@ def test_a_preview_changes_and_records_nothing_and_the_change_does_what_it_said(
     assert [(each["before"]["master_id"], each["after"]["master_id"]) for each in mine][:1] == [(1, 2)]
 
 
+def test_a_plan_is_made_once_and_only_while_what_it_showed_is_so(call: Call) -> None:
+    path = f"/brokers/{failover.PAIR_TO_PLAN}/replicas/2:promote"
+    would = call("POST", path, params={"dry_run": "true"}).json()
+    assert would["plan_expires_at"] is not None
+    # Nobody listens where the old master says that it is
+    assert (would["orderly_groups"], would["has_until"]) == (None, None)
+    named = {"plan": would["plan"]}
+
+    other = call("POST", path.replace("2:", "1:"), params=named)
+    forged = call("POST", path, params={"plan": "mine"})
+    assert [(each.status_code, each.json()["code"]) for each in (other, forged)] == [(422, "INVALID")] * 2
+    done = call("POST", path, params=named)
+    assert done.status_code == 200, done.text
+    assert (done.json()["after"]["master_id"], done.json()["plan"]) == (2, None)
+    again = call("POST", path, params=named)
+    assert (again.status_code, again.json()["code"]) == (412, "PRECONDITION_FAILED")
+    assert "since the preview" in again.json()["detail"]
+
+
 def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
     body, path, any_version = {"min_in_sync": 2}, f"/brokers/{failover.PAIR}/policy", {"If-Match": "*"}
     removed = call("POST", f"/brokers/{failover.PAIR_TO_SHRINK}/replicas/2:remove?living=true")

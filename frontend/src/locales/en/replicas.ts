@@ -37,6 +37,13 @@ export const replicas = {
     now: "Now",
     after: "After",
     lacks: "The new master had {{bytes}} less than the longest log when it was heard last; it catches up before it takes over, where the old one lives.",
+    lacksUnknown: "What the new master lacks is not known: somebody who may have more is silent.",
+    hasUntil: "Its last message was stored at {{time}}.",
+    pauseUnknown: "Which groups consume in order is not known: the old master does not tell.",
+    pauseNone: "No group consumes in order from the old master.",
+    pause: "These groups consume in order, and pause until they hold their queues at the new master: {{groups}}.",
+    pauseMore_one: "And {{count}} more.",
+    pauseMore_other: "And {{count}} more.",
     refuses: "Sends would be refused: they need {{count}} replicas in sync.",
     noPreview: "The controller does not say what it would do",
     history: {

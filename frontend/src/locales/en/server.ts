@@ -298,6 +298,7 @@ export const server = {
     NOT_PERMITTED_BY_BROKER: "The topic, group or broker does not allow this",
     GROUP_OFFLINE: "No client of the group is connected",
     TRANSACTION_DECIDED: "The transaction ended otherwise before",
+    PLAN_EXPIRED: "The preview is too old",
     IN_PROGRESS: "The first request with this key is still running",
     CURSOR_GONE: "The cursor does not belong to this query",
     RANGE_NOT_SATISFIABLE: "The range lies behind the end of the body",

@@ -25,7 +25,7 @@ export const alertStory: Shape<typeof english> = {
     withoutMaster: "{{subject}} 拒绝发送。启动它的副本和一个控制器；若仍如此，其页面会说明为何无人当选。",
     stuck: "{{subject}} 无法自行选出主节点。启动拥有全部已确认消息的副本，或在其页面接受丢失。",
     setBack: "不再对 {{subject}} 作任何决定：启动它的全部副本，或在其页面采纳一个状态。",
-    elections: "{{subject}} 换了主节点。其历史说明旧主为何被替换；请确认旧主已作为从节点恢复。",
+    elections: "{{subject}} 换了主节点。其历史说明旧主为何被替换；确认旧主已作为从节点恢复。",
     silent: "启动 {{subject}} 无应答的Name server。",
     leaderless: "在有控制器主持之前，{{subject}} 的主节点不会被替换：检查控制器能否访问其存储。",
     engineDown: "{{subject}} 无法作任何决定：恢复 etcd 的多数成员，或清除其警报。",

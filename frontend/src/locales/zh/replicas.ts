@@ -36,6 +36,12 @@ export const replicas = {
     now: "现在",
     after: "之后",
     lacks: "最近一次心跳时，新主比最长的日志少 {{bytes}}；只要旧主存活，接管前会补齐。",
+    lacksUnknown: "无法得知新主缺少多少：可能拥有更多内容的副本无应答。",
+    hasUntil: "它的最后一条消息存于 {{time}}。",
+    pauseUnknown: "无法得知哪些消费组顺序消费：旧主未告知。",
+    pauseNone: "没有消费组从旧主顺序消费。",
+    pause: "以下消费组顺序消费，在新主上重新持有队列之前会暂停：{{groups}}。",
+    pauseMore_other: "另有 {{count}} 个。",
     refuses: "发送将被拒绝：需要 {{count}} 个同步副本。",
     noPreview: "控制器未说明将会发生什么",
     history: {

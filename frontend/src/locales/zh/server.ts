@@ -292,6 +292,7 @@ export const server = {
     NOT_PERMITTED_BY_BROKER: "Topic、消费组或 Broker 不允许",
     GROUP_OFFLINE: "消费组没有已连接的客户端",
     TRANSACTION_DECIDED: "事务已有相反的结果",
+    PLAN_EXPIRED: "预览已过期",
     IN_PROGRESS: "使用同一幂等键的请求仍在执行",
     CURSOR_GONE: "游标不属于该查询",
     RANGE_NOT_SATISFIABLE: "范围超出消息体末尾",

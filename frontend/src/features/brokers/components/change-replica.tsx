@@ -4,6 +4,7 @@ import { Callout } from "@/components/layout/panel"
 import { Failed } from "@/components/states/failed"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import type { ReplicaChange } from "@/lib/api-types"
+import { useFormat } from "@/hooks/use-format"
 import { bytes } from "@/lib/format"
 import { useChangeReplica } from "../api/change-replica"
 import { usePreviewReplica } from "../api/preview-replica"
@@ -18,12 +19,16 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
   const words = { replica: target.replica, broker: target.broker }
   const plan = preview.data
   const confirm = () =>
-    change.mutate(undefined, {
+    plan?.plan &&
+    change.mutate(plan.plan, {
       onSuccess: () => {
         toastDone(t(`replicas.actions.${target.action}.done`, words))
         onClose()
       },
-      onError: (error) => toastFailed(t(`replicas.actions.${target.action}.failed`, words), error),
+      onError: (error) => {
+        toastFailed(t(`replicas.actions.${target.action}.failed`, words), error)
+        void preview.refetch()
+      },
     })
   return (
     <ConfirmDanger
@@ -43,8 +48,9 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
   )
 }
 
-function Plan({ plan: { before, after, lacking_bytes: lacking, refuses_sends: refuses, warnings } }: { plan: ReplicaChange }) {
+function Plan({ plan }: { plan: ReplicaChange }) {
   const { t } = useTranslation()
+  const { before, after, refuses_sends: refuses, warnings } = plan
   const rows: [string, string, string][] = [
     [t("replicas.master"), idOf(before?.master_id), idOf(after.master_id)],
     [t("replicas.epoch"), before ? String(before.epoch) : "—", String(after.epoch)],
@@ -71,11 +77,28 @@ function Plan({ plan: { before, after, lacking_bytes: lacking, refuses_sends: re
           ))}
         </tbody>
       </table>
-      {lacking !== null && <p>{t("replicas.lacks", { bytes: bytes(lacking) })}</p>}
+      {after.master_id !== null && after.master_id !== before?.master_id && <NewMaster plan={plan} />}
       {refuses && <Callout tone="crit">{t("replicas.refuses", { count: after.min_in_sync })}</Callout>}
       {warnings.map((warning) => (
         <Callout key={warning}>{warning}</Callout>
       ))}
+    </>
+  )
+}
+
+/** What another master costs; what nobody tells is said to be unknown. */
+function NewMaster({ plan: { lacking_bytes: lacking, has_until: until, orderly_groups: groups, orderly_groups_total: total } }: { plan: ReplicaChange }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const more = groups ? (total ?? groups.length) - groups.length : 0
+  return (
+    <>
+      <p>
+        {lacking === null ? t("replicas.lacksUnknown") : t("replicas.lacks", { bytes: bytes(lacking) })} {until !== null && lacking !== 0 && t("replicas.hasUntil", { time: format.when(until, true) })}
+      </p>
+      <p>
+        {!groups ? t("replicas.pauseUnknown") : groups.length === 0 ? t("replicas.pauseNone") : t("replicas.pause", { groups: groups.join(", ") })} {more > 0 && t("replicas.pauseMore", { count: more })}
+      </p>
     </>
   )
 }

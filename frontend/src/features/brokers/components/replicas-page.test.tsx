@@ -100,21 +100,22 @@ describe("the page of one broker name", () => {
   it("hands over after a preview of what changes", async () => {
     openLed({}, [led(1, {}, "master"), led(2)])
     const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote"
-    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, refuses_sends: false, warnings: ["replica 3 is not heard"] })
+    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
     const dialog = within(await screen.findByRole("dialog"))
     expect(await dialog.findByText("replica 3 is not heard")).toBeTruthy()
     expect(dialog.getByText("6")).toBeTruthy()
     expect(dialog.getByText(/2,048 B less than the longest log/)).toBeTruthy()
+    expect(dialog.getByText(/consume in order, and pause .*: billing\. And 2 more\./)).toBeTruthy()
     fireEvent.click(dialog.getByRole("button", { name: "Hand over to replica 2" }))
     expect(await screen.findByText("Replica 2 is master of broker-a")).toBeTruthy()
-    expect(requests(path)).toHaveLength(2)
+    expect(requests(path).map(({ query }) => query.get("plan"))).toEqual([null, "signed"])
   })
 
   it("asks for the name before messages are lost", async () => {
     openLed({ master_id: null }, [led(1, { clean: false })])
-    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, refuses_sends: true, warnings: [] })
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: true, warnings: [], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 1" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Accept loss…" }))
     const dialog = within(await screen.findByRole("dialog"))

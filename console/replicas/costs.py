@@ -1,0 +1,67 @@
+"""What another master costs: what it lacks, since when, and whose consumption pauses. None is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from broker_core.client.admin import Admin
+from broker_core.client.admin.clusters import BrokerRuntime
+from broker_core.errors import GantryError
+from broker_core.protocol.bodies.controller import NameState
+from broker_core.protocol.bodies.replicas import Preview
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What the processes say of a change of master."""
+
+    has_until: int | None = None
+    """When the last message that the new master has was stored, ms since 1970."""
+    orderly_groups: Sequence[str] | None = None
+    """Groups that hold queues at the old master, the first hundred by name."""
+    orderly_groups_total: int | None = None
+
+
+async def costs_of(admin: Admin, change: Preview) -> Costs:
+    """Ask the old master and the new one; nothing is known of a change that keeps the master."""
+    before, after = master_of(change.before), master_of(change.after)
+    if after is None or after == before:
+        return Costs()
+    successor = await _runtime(admin, change.after, after)
+    old = None if change.before is None else await _runtime(admin, change.before, before)
+    groups = None if old is None else old.table.get("orderlyGroups")
+    total = None if old is None else old.figure("orderlyGroupsTotal")
+    return Costs(
+        has_until=None if successor is None else successor.newest_message_at,
+        orderly_groups=None if groups is None else groups.split(),
+        orderly_groups_total=None if total is None else int(total),
+    )
+
+
+def lacking_of(change: Preview) -> int | None:
+    """Return how much of the longest log the new master had not; None without a new one, or if it is not known.
+
+    It is known while the old master is heard, or every replica that may have more than others.
+    """
+    before, after = master_of(change.before), master_of(change.after)
+    ends = {each.id: each.end for each in change.heard}
+    if change.before is None or after is None or after == before or after not in ends:
+        return None
+    if before not in ends and not set(change.before.in_sync) <= ends.keys():
+        return None
+    return max(ends.values()) - ends[after]
+
+
+def master_of(state: NameState | None) -> int | None:
+    """Return the id of the master of a state."""
+    return None if state is None or state.master is None else state.master.id
+
+
+async def _runtime(admin: Admin, state: NameState, replica: int | None) -> BrokerRuntime | None:
+    if replica is None or replica not in state.replicas:
+        return None
+    try:
+        return await admin.clusters.runtime_of(state.replicas[replica].address)
+    except GantryError:
+        return None  # a dead master is why one changes it; what it would say is unknown then

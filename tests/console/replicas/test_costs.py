@@ -1,0 +1,54 @@
+"""Requirements of `console.replicas.costs`: what another master lacks, and who pauses; what nobody tells is unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from broker_core.protocol import bodies
+from broker_core.protocol.bodies.controller import MasterLife, NameState, new_state
+from broker_core.protocol.bodies.locks import LockBatchRequestBody
+from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.replicas import HeardReplica, Preview
+from broker_core.protocol.headers.clients import LockBatchMqRequest
+from console.replicas.costs import costs_of, lacking_of
+from tests.console.replicas.administered import administered
+from tests.support.replica_group import replica_group
+
+
+def state(master: int | None) -> NameState:
+    return replace(new_state("b", "C"), master=None if master is None else MasterLife(master, "1-a"), in_sync=[1, 2])
+
+
+def lacking(before: NameState | None, after: NameState, **ends: int) -> int | None:
+    return lacking_of(Preview(after, before, [HeardReplica(int(name[1:]), end=end) for name, end in ends.items()]))
+
+
+def test_a_new_master_lacks_what_the_old_one_had() -> None:
+    assert lacking(state(1), state(2), r1=100, r2=70) == 30
+    assert lacking(state(1), state(1), r1=100, r2=70) is None
+
+
+def test_what_silent_replicas_had_is_not_known() -> None:
+    assert lacking(state(1), state(3), r3=70) is None
+    assert lacking(state(1), state(2), r2=70, r3=10) is None
+    assert lacking(state(None), state(3), r3=70, r1=100, r2=100) == 30
+    assert lacking(None, state(2), r2=70) is None
+
+
+async def test_groups_that_hold_queues_at_the_old_master_pause(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
+        master = await group.master()
+        successor = group.slaves()[0].components.roles.now.broker_id
+        await group.send(master, b"x")
+        before = await admin.replication.preview_election("b", successor)
+        assert (await costs_of(admin, before)).orderly_groups == []
+        body = LockBatchRequestBody("billing", "client-1", [MessageQueue("T", "b", 0)])
+        await group.ask(master, LockBatchMqRequest(), bodies.encode(body))
+        found = await costs_of(admin, await admin.replication.preview_election("b", successor))
+        await group.stop(group.masters()[0])
+        silent = await costs_of(admin, before)
+
+    assert (found.orderly_groups, found.orderly_groups_total) == (["billing"], 1)
+    assert found.has_until is not None
+    assert (silent.orderly_groups, silent.orderly_groups_total) == (None, None)
