@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from shutil import copyfile
 from typing import Final
 
 import yaml
 
 from broker_core.protocol.signature import Credentials
-from console.clusters.own_brokers import broker_names, folder_of
+from console.clusters.own_brokers import folder_of
 from gateway.env import account
 from gateway.up.config import UpConfig
 
@@ -18,24 +19,46 @@ ACCOUNT_FILE: Final = "tools.yml"
 """In the form of `mqadmin`'s file, so that it can sign with the same account."""
 ACCOUNT_VARIABLE: Final = "GANTRY_ACL_ACCOUNT"
 ACCESS_KEY: Final = "gantry-gateway"
-_ACCOUNTS: Final = Path("config") / "plain_acl.yml"
+REPLICAS_ACCESS_KEY: Final = "gantry-replicas"
+"""With which replicas sign what they ask each other; its secret is in their account files alone."""
+_CONFIG: Final = "config"
+_ACCOUNTS: Final = "plain_acl.yml"
+_MORE_ACCOUNTS: Final = "acl"
 
 
 def prepare_accounts(config: UpConfig) -> Path:
     """Create what is missing, and return the file with the gateway's account.
 
-    A broker gets an account file with this one administrator only if it has none: who edits it decides.
+    A broker gets an account file with this one administrator only if it has none: who edits it decides. Replicas get
+    one of their own besides, and a further replica the files of an earlier one: any of them may become the master.
     """
     own = config.data / ACCOUNT_FILE
     if not own.exists():
         _write(own, {"accessKey": ACCESS_KEY, "secretKey": secrets.token_urlsafe(32)})
     found = _read(own)
-    administrator = {"accessKey": found.access_key, "secretKey": found.secret_key, "admin": True}
-    for name in broker_names(config.brokers):
-        accounts = folder_of(config.data, name) / _ACCOUNTS
-        if not accounts.exists() and not accounts.with_name("acl").is_dir():
-            _write(accounts, {"accounts": [administrator]})
+    accounts = [_administrator(found.access_key, found.secret_key)]
+    if config.replicas > 1:
+        accounts.append(_administrator(REPLICAS_ACCESS_KEY, secrets.token_urlsafe(32)))
+    folders = [folder_of(config.data, name) / _CONFIG for name in config.broker_ports]
+    earlier = next(filter(_has_accounts, folders), None) if config.replicas > 1 else None
+    for folder in folders:
+        if _has_accounts(folder):
+            continue
+        if earlier is None:
+            _write(folder / _ACCOUNTS, {"accounts": accounts})
+        else:
+            copy_accounts(earlier, folder)
     return own
+
+
+def copy_accounts(of: Path, to: Path) -> None:
+    """Give a broker that has none the account files of another, by the folders of their configuration."""
+    for file in (of / _ACCOUNTS, *of.glob(f"{_MORE_ACCOUNTS}/*.yml")):
+        if file.exists():
+            copy = to / file.relative_to(of)
+            copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            copy.touch(mode=0o600)
+            copyfile(file, copy)
 
 
 def broker_settings(config: UpConfig) -> dict[str, str]:
@@ -46,11 +69,23 @@ def broker_settings(config: UpConfig) -> dict[str, str]:
     """
     if not config.has_access_control:
         return {"aclEnable": "false"}
-    return {
+    own = _read(config.data / ACCOUNT_FILE).access_key
+    settings = {
         "aclEnable": "true",
-        "aclLocalAccounts": _read(config.data / ACCOUNT_FILE).access_key,
+        "aclLocalAccounts": own,
         "aclLocalNetworks": ",".join(config.account_networks),
     }
+    if config.replicas > 1:
+        settings |= {"aclLocalAccounts": f"{own},{REPLICAS_ACCESS_KEY}", "aclReplicaAccount": REPLICAS_ACCESS_KEY}
+    return settings
+
+
+def _administrator(access_key: str, secret_key: str) -> dict[str, object]:
+    return {"accessKey": access_key, "secretKey": secret_key, "admin": True}
+
+
+def _has_accounts(folder: Path) -> bool:
+    return (folder / _ACCOUNTS).exists() or (folder / _MORE_ACCOUNTS).is_dir()
 
 
 def _read(file: Path) -> Credentials:

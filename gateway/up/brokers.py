@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copyfile
 from typing import Any, Final
 
 from broker_core.protocol import fastjson
@@ -19,6 +18,7 @@ from console.clusters.own_brokers import (
     replica_names,
     stores,
 )
+from gateway.up.access import copy_accounts
 from gateway.up.config import UpConfig
 from gateway.up.errors import CannotStart
 
@@ -63,7 +63,7 @@ def _left_out(config: UpConfig, names: list[str]) -> list[str]:
 def prepare_new(config: UpConfig) -> None:
     """Give each broker that never ran the topics, groups, settings and accounts of the first; raise CannotStart.
 
-    Replicas have them from their master.
+    Replicas have them from their master, and their accounts as `prepare_accounts` says.
     """
     if config.replicas > 1:
         return
@@ -105,9 +105,5 @@ def _write(store: Path, trees: dict[str, Any], first: Path) -> None:
             json.dump(tree, file)
             file.flush()
             os.fsync(file.fileno())
-    for accounts in (first / "plain_acl.yml", *first.glob("acl/*.yml")):
-        if accounts.exists():
-            copy = folder / accounts.relative_to(first)
-            copy.parent.mkdir(exist_ok=True)
-            copyfile(accounts, copy)
+    copy_accounts(first, folder)
     draft.rename(store)

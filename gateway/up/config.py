@@ -192,9 +192,6 @@ def _replicas(brokers: int, environ: Mapping[str, str]) -> int:
     replicas = env.number("GANTRY_REPLICAS", 1, low=1, high=MOST_REPLICAS, environ=environ)
     if replicas > 1 and brokers > 1:
         raise env.BadSetting("GANTRY_REPLICAS", str(replicas), f"1 with GANTRY_BROKERS={brokers}: one broker has them")
-    if replicas > 1 and env.flag("GANTRY_ACL", False, environ=environ):
-        reason = "1 with GANTRY_ACL=on: what replicas ask each other is not signed"
-        raise env.BadSetting("GANTRY_REPLICAS", str(replicas), reason)
     return replicas
 
 

@@ -80,6 +80,27 @@ def test_the_account_that_is_made_is_served_on_this_machine_alone(tmp_path: Path
     assert settings_of(made) == [{"aclEnable=true", "aclLocalAccounts=gantry-gateway", "aclLocalNetworks="}] * 2
 
 
+def test_replicas_sign_with_an_account_that_all_of_them_have(tmp_path: Path) -> None:
+    prepare_accounts(config_of(tmp_path, GANTRY_REPLICAS="2"))
+    grown = config_of(tmp_path, GANTRY_REPLICAS="3")
+    first = tmp_path / "replica-1" / "config" / "plain_acl.yml"
+    first.write_text(first.read_text() + "- {accessKey: checkout-service, secretKey: a-long-random-text}\n")
+    made = plan(grown, tmp_path)
+
+    files = [AccessFiles(tmp_path / f"replica-{number}" / "config").read().accounts for number in (1, 2, 3)]
+    assert {each["gantry-replicas"].is_admin for each in files} == {True}
+    assert len({each["gantry-replicas"].secret_key for each in files}) == 1
+    assert ["checkout-service" in each for each in files] == [True, False, True], "any replica may become the master"
+    assert mode_of(tmp_path / "replica-3" / "config" / "plain_acl.yml") == 0o600
+    local = "aclLocalAccounts=gantry-gateway,gantry-replicas"
+    assert (
+        settings_of(made) == [{"aclEnable=true", local, "aclLocalNetworks=", "aclReplicaAccount=gantry-replicas"}] * 3
+    )
+    one = plan(config_of(tmp_path / "one"), tmp_path)
+    assert "gantry-replicas" not in AccessFiles(tmp_path / "one" / "broker" / "config").read().accounts
+    assert not any("Replica" in word for words in settings_of(one) for word in words)
+
+
 def test_networks_of_executors_are_named(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "tools.yml").write_text("accessKey: renamed-account\nsecretKey: a-secret-text\n")
