@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from broker_core.broker.arrivals import Arrivals
@@ -15,7 +17,7 @@ from broker_core.broker.role import Role
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
-from broker_core.broker.transactions.recovery import find_open
+from broker_core.broker.transactions.recovery import finding
 from broker_core.broker.transactions.transactions import Transactions
 from broker_core.logs import get_logger
 from broker_core.store import MessageStore
@@ -89,29 +91,40 @@ class MasterWork:
         if role.is_master:
             if role.epoch is not None and role.epoch > 1 and not (before is not None and before.is_master):
                 self._locks.rest(self._clock())
-            self.look(self._clock())
+            if (
+                not self._standing.epoch and not self._is_taken_up
+            ):  # nobody was master before, and no request is read yet
+                self._arrivals.settle()
+                deque(self._beginning(), maxlen=0)
         elif before is None or before.is_master:
             self._end()
 
-    def look(self, _now: int) -> None:
-        """Take up the work as soon as what earlier masters left is confirmed."""
-        if self._is_master and not self._is_taken_up and self._standing.is_settled():
-            self._arrivals.settle()
-            self._begin()
-            self._is_taken_up = True
+    async def look(self, _now: int) -> None:
+        """Take up the work as soon as what earlier masters left is confirmed; clients are served in between."""
+        if not self._is_master or self._is_taken_up or not self._standing.is_settled():
+            return
+        role = self._role
+        self._arrivals.settle()
+        for _ in self._beginning():
+            await asyncio.sleep(0)
+            if self._role is not role:
+                return
 
     def step(self, run: Callable[[int], T]) -> Callable[[int], T | None]:
         """Return a step that does nothing while the work is done elsewhere."""
         return lambda now: run(now) if self.is_on() else None
 
-    def _begin(self) -> None:
+    def _beginning(self) -> Iterator[None]:
+        """Find what is there, and after the last part of that begin, all at once."""
         if self._standing.epoch:
             self._go_on()
-        self._transactions.take_up(find_open(self._store, self._offsets, before=self._standing.begin))
+        found = yield from finding(self._store, self._offsets, before=self._standing.begin)
+        self._transactions.take_up(found)
         self._checks.take_up()
         # Before the first request, unless clients are served already by who takes over from another.
         self._timer.take_up(self._clock(), at_once=not self._standing.epoch)
         self._delay.take_up()
+        self._is_taken_up = True
 
     def _go_on(self) -> None:
         """Fit what came without the log to what is in the log."""

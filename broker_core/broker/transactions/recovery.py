@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from broker_core.broker.offsets import ConsumerOffsets
@@ -45,17 +45,20 @@ class Found:
     done: list[QueueOffset] = field(default_factory=list)
 
 
-def find_open(store: MessageStore, offsets: ConsumerOffsets, *, before: int | None = None) -> Found:
-    """Read both internal topics from their saved progress on; about 100 000 records a second.
+def finding(
+    store: MessageStore, offsets: ConsumerOffsets, *, before: int | None = None
+) -> Generator[None, None, Found]:
+    """Return what is open: read both internal topics from their saved progress on; about 100 000 records a second.
 
-    The broker that ended before us wrote up to the log offset `before`; None: all that is in the log.
+    It stops after each part of them, of some milliseconds. The broker that ended before us wrote up to the log offset
+    `before`; None: all that is in the log.
     """
     found = Found()
     half_offset, op_offset = _saved(store, offsets, HALF_TOPIC), _saved(store, offsets, OP_HALF_TOPIC)
     found.table.start_at(half_offset, op_offset)
-    ended = _ended(store, op_offset, found.table)
-    halves = chains_of(_half_records(store, half_offset), ended)
-    chains = [chain for chain in halves if not all(record.is_done for record in chain)]
+    ended = yield from _ended(store, op_offset, found.table)
+    halves = yield from _half_records(store, half_offset)
+    chains = [chain for chain in chains_of(halves, ended) if not all(record.is_done for record in chain)]
     found.table.passed(QueueOffset(store.max_offset(HALF_TOPIC, HALF_QUEUE)))
     last = _committed_last(store, {chain[0].half.topic for chain in chains}, before)
     given_up = _given_up(store, chains)
@@ -77,21 +80,30 @@ def _saved(store: MessageStore, offsets: ConsumerOffsets, topic: str) -> QueueOf
     return QueueOffset(min(max(saved or 0, begin), end))
 
 
-def _ended(store: MessageStore, op_offset: QueueOffset, table: OpenTransactions) -> set[QueueOffset]:
+def _ended(
+    store: MessageStore, op_offset: QueueOffset, table: OpenTransactions
+) -> Generator[None, None, set[QueueOffset]]:
     """Return the half records that op records say are done."""
     ended: set[QueueOffset] = set()
-    for stored in _records(store, OP_HALF_TOPIC, op_offset):
-        done = set(done_by(stored))
-        table.op_stored(stored.queue_offset, max(done, default=QueueOffset(-1)))
-        ended |= done
+    for part in _parts(store, OP_HALF_TOPIC, op_offset):
+        for stored in part:
+            done = set(done_by(stored))
+            table.op_stored(stored.queue_offset, max(done, default=QueueOffset(-1)))
+            ended |= done
+        yield
     return ended
 
 
-def _half_records(store: MessageStore, half_offset: QueueOffset) -> Iterator[StoredMessage]:
-    for stored in _records(store, HALF_TOPIC, half_offset):
-        if half_from(stored) is None:
-            _log.error("topic=%s offset=%d: no destination or no producer group", HALF_TOPIC, stored.queue_offset)
-        yield stored
+def _half_records(store: MessageStore, half_offset: QueueOffset) -> Generator[None, None, list[StoredMessage]]:
+    """Return the half records without their bodies, which nobody needs here."""
+    halves: list[StoredMessage] = []
+    for part in _parts(store, HALF_TOPIC, half_offset):
+        for stored in part:
+            if half_from(stored) is None:
+                _log.error("topic=%s offset=%d: no destination or no producer group", HALF_TOPIC, stored.queue_offset)
+            halves.append(replace(stored, body=b""))
+        yield
+    return halves
 
 
 def _was_committed(store: MessageStore, newest: HalfRecord) -> bool:
@@ -166,10 +178,17 @@ def _end(store: MessageStore, topic: str, queue_id: int, before: int | None) -> 
 
 
 def _records(store: MessageStore, topic: str, offset: int, queue_id: int = HALF_QUEUE) -> Iterator[StoredMessage]:
+    return itertools.chain.from_iterable(_parts(store, topic, offset, queue_id))
+
+
+def _parts(
+    store: MessageStore, topic: str, offset: int, queue_id: int = HALF_QUEUE
+) -> Iterator[Iterator[StoredMessage]]:
+    """Yield the records of a queue, each time so many as are read at once."""
     while 0 <= offset < store.max_offset(topic, queue_id):
         found = store.get(topic, queue_id, offset, max_messages=_READ_MESSAGES, max_bytes=_READ_BYTES)
         if found.status is GetStatus.FOUND:
-            yield from (decode_one(record, decompress=False) for record in found.records)
+            yield (decode_one(record, decompress=False) for record in found.records)
         if found.next_offset <= offset:
             return
         offset = found.next_offset

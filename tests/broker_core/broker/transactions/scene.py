@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
-from broker_core.broker.transactions.recovery import find_open
+from broker_core.broker.transactions.recovery import Found, finding
 from broker_core.broker.transactions.settings import TransactionSettings
 from broker_core.broker.transactions.table import Decision
 from broker_core.broker.transactions.transactions import Transactions
@@ -104,7 +104,7 @@ class Scene:
         self.store.dispatch()
         arrivals = Arrivals(self.store, lambda _: None)
         self.intake = Intake(self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18)
-        found = find_open(self.store, self.offsets)
+        found = found_by(finding(self.store, self.offsets))
         self.transactions = Transactions(
             store=self.store,
             intake=self.intake,
@@ -195,3 +195,12 @@ class Scene:
 
 def with_settings(*, timeout_ms: int = 6_000, interval_ms: int = 60_000, max_checks: int = 15) -> TransactionSettings:
     return TransactionSettings(timeout_ms=timeout_ms, interval_ms=interval_ms, max_checks=max_checks)
+
+
+def found_by(search: Generator[None, None, Found]) -> Found:
+    """Return what a search finds, without a pause."""
+    while True:
+        try:
+            next(search)
+        except StopIteration as end:
+            return cast(Found, end.value)
