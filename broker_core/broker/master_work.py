@@ -91,9 +91,8 @@ class MasterWork:
         if role.is_master:
             if role.epoch is not None and role.epoch > 1 and not (before is not None and before.is_master):
                 self._locks.rest(self._clock())
-            if (
-                not self._standing.epoch and not self._is_taken_up
-            ):  # nobody was master before, and no request is read yet
+            if not self._standing.epoch and not self._is_taken_up:
+                # Without controllers this is the start, where no request is read yet.
                 self._arrivals.settle()
                 deque(self._beginning(), maxlen=0)
         elif before is None or before.is_master:

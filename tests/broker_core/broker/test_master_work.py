@@ -13,6 +13,7 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.sys_flag import TRANSACTION_PREPARED
 from broker_core.protocol.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from tests.support.broker import Wire, started
+from tests.support.standing import Cut
 from tests.support.wait import eventually
 
 SLAVE = Role(RoleKind.SLAVE, 1, "127.0.0.1:1")
@@ -60,6 +61,27 @@ async def test_a_slave_checks_no_transaction_and_the_next_master_finds_it_open(t
         roles.become(Role(RoleKind.MASTER, 0, None, 2))
         assert (await wire.runtime_info())["openTransactions"] == "1"
         await eventually(lambda: len(wire.pushed) > 0)
+
+
+async def test_work_is_taken_up_in_parts_and_not_when_the_role_ends_in_between(tmp_path: Path) -> None:
+    async with started(tmp_path, periods=QUICK) as wire:
+        components = wire.broker.components
+        await wire.create_topic("orders")
+        pairs = {names.TRAN_MSG: "true", names.PGROUP: "producers", names.UNIQ_KEY: "u1"}
+        await wire.try_send("orders", b"half", properties=pairs, sys_flag=TRANSACTION_PREPARED)
+        components.roles.become(SLAVE)
+        components.standing.source = Cut(1 << 40)
+        components.roles.become(Role(RoleKind.MASTER, 0, None, 2))
+        begins = asyncio.create_task(components.master_work.look(0))
+        await asyncio.sleep(0)
+        components.roles.become(SLAVE)
+        await begins
+        assert not components.master_work.has_begun()
+
+        components.roles.become(Role(RoleKind.MASTER, 0, None, 2))
+        assert not components.master_work.has_begun()
+        await eventually(components.master_work.has_begun)
+        assert (await wire.runtime_info())["openTransactions"] == "1"
 
 
 async def test_leases_end_with_the_role_and_come_again(tmp_path: Path) -> None:
