@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import Preview
+
+# A frozen master is why one changes it, and must not hold the preview up.
+_PROCESS_MS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,6 @@ async def _runtime(admin: Admin, state: NameState, replica: int | None) -> Broke
     if replica is None or replica not in state.replicas:
         return None
     try:
-        return await admin.clusters.runtime_of(state.replicas[replica].address)
+        return await admin.clusters.runtime_of(state.replicas[replica].address, timeout_ms=_PROCESS_MS)
     except GantryError:
         return None  # a dead master is why one changes it; what it would say is unknown then

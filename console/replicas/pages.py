@@ -18,6 +18,8 @@ from console.replicas.rounds import Rounds
 from console.replicas.shapes import Replicas
 
 EVERY_MS: Final = 2_000
+# A frozen process must not keep back who became master instead.
+_PROCESS_MS: Final = 1_000
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ class ReplicaPages:
         """Publish each name that is watched, as a whole; raise what the client and Redis raise."""
         states: dict[str, Replicas] = {}
         for name in await self._watched(sorted(names)):
-            said = await asked(admin, name)
+            said = await asked(admin, name, timeout_ms=_PROCESS_MS)
             if said.listed:
                 states[live.replicas(self._cluster, name)] = shown(name, said)
         await self._publisher.publish(states)

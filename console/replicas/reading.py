@@ -49,8 +49,8 @@ def read(cluster: str, name: str) -> Replicas:
     return shown(name, Asked(last, 0, reasons=dict.fromkeys(known.addresses.values(), not_listed(known))))
 
 
-async def asked(admin: Admin, name: str) -> Asked:
-    """Ask controllers, name servers, and each process of the name."""
+async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> Asked:
+    """Ask controllers, name servers, and each process of the name, which are silent after `timeout_ms`."""
     decision = await decided(admin, name)
     if decision is None or decision.known is None:
         listed = [each for each in await admin.clusters.brokers() if each.name == name]
@@ -62,7 +62,7 @@ async def asked(admin: Admin, name: str) -> Asked:
         ]
         master_id = None if state.master is None else state.master.id
     addresses = [each.addr for each in listed]
-    answers = await ask_all(addresses, admin.clusters.runtime_of)
+    answers = await ask_all(addresses, lambda addr: admin.clusters.runtime_of(addr, timeout_ms=timeout_ms))
     has_epochs = decision is not None and decision.known is not None
     epochs = await ask_all(answers.found if has_epochs else (), admin.replication.epochs)
     reasons = {addr: reason_of(error, {addr: name}) for addr, error in answers.failed.items()}
