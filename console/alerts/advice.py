@@ -15,8 +15,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "what it may lack.",
     "broker_without_master": "Sends to {subject} are refused. Start its replicas and a controller; "
     "if it stays so, the page of the broker says why nobody is elected.",
-    "broker_stuck": "{subject} gets no master by itself. Start the replica that has every acknowledged message, "
-    "or accept the loss on the page of the broker.",
+    "broker_stuck": "Start the replica of {subject} that has every acknowledged message, or accept the loss "
+    "on the page of the broker.",
     "broker_set_back": "Nothing is decided about {subject}: start all its replicas, or adopt a state on the page of "
     "the broker (docs/replication.md, Restore etcd).",
     "elections_per_hour": "{subject} has another master. See in its history why the old one was replaced, "

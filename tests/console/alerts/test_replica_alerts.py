@@ -89,7 +89,7 @@ async def test_what_happens_to_replicas_and_controllers_fires(watch: ClusterWatc
         summary, advice = await told("broker_stuck")
         assert summary == "broker_stuck is firing: b in local"
         assert advice is not None
-        assert advice.startswith("b gets no master by itself. Start the replica")
+        assert advice.startswith("Start the replica of b that has every acknowledged message")
     # When controllers are silent as well, what they decided stays open, and what was healthy is unknown
     async with administered(group.name_server) as admin:
         after = Rounds(watch, admin)

@@ -165,7 +165,7 @@ describe("an alert on replicas", () => {
     await show("/alerts?zone=UTC&alert=broker-a", admin(), [stuck])
 
     await screen.findByText("Broker gets no master by itself: broker-a in local.")
-    screen.getByText(/Start the replica that has every acknowledged message/)
+    screen.getByText(/Start the replica of broker-a that has every acknowledged message/)
     expect(screen.getByRole("link", { name: /broker-a/ }).getAttribute("href")).toContain("/broker/broker-a")
   })
 })
