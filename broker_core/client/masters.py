@@ -13,7 +13,7 @@ from broker_core.logs import get_logger
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 
-_APART_S: Final = 0.1
+APART_S: Final = 0.1
 """Between two questions for the route of one broker name, whoever asks."""
 
 _DONE: Final = "done"
@@ -72,7 +72,7 @@ class Masters:
         return asking
 
     async def _refresh(self, name: str) -> None:
-        await asyncio.sleep(max(0.0, self._asked_at.get(name, 0.0) + _APART_S - time.monotonic()))
+        await asyncio.sleep(max(0.0, self._asked_at.get(name, 0.0) + APART_S - time.monotonic()))
         self._asked_at[name] = time.monotonic()
         topic = self._routes.topic_at(name)
         try:

@@ -33,7 +33,7 @@ from broker_core.remoting.errors import Overloaded, RemotingError, RemotingTimeo
 
 _LATE_IN_A_ROW: Final = 3
 _LEAVE_TIMEOUT_MS: Final = 1_000
-_SILENT_MS: Final = 1_000
+SILENT_MS: Final = 1_000
 """After so long without a byte a master that owes answers may have a successor."""
 
 _log = get_logger(__name__)
@@ -77,7 +77,7 @@ class Session:
         self._running = True
         self.tasks.every("refresh routes", self.config.route_refresh_ms, self.routes.refresh_all)
         self.tasks.every("heartbeat", self.config.heartbeat_ms, self.heartbeat)
-        self.tasks.every("silent masters", _SILENT_MS, self._look_for_masters)
+        self.tasks.every("silent masters", SILENT_MS, self._look_for_masters)
         return self
 
     async def close(self) -> None:
@@ -287,7 +287,7 @@ class Session:
         if master is None:
             return True
         connection = self._remoting.find_connection(self._reached_at(master))
-        return connection is not None and connection.pending_calls > 0 and connection.silent_ms >= _SILENT_MS
+        return connection is not None and connection.pending_calls > 0 and connection.silent_ms >= SILENT_MS
 
     def _leave_former(self, addr: str) -> None:
         """Close the connection to a former master: one that hangs would never answer what it still owes."""

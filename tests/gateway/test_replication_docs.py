@@ -12,8 +12,11 @@ from django.urls import resolve
 
 from broker_core.broker.config import FailoverSettings
 from broker_core.broker.settings.file import read_config
+from broker_core.client import masters, session
+from broker_core.client.config import ClientConfig
 from broker_core.controller.config import ControllerConfig
 from broker_core.namesrv.config_file import read_config as read_namesrv_config
+from tests.scenarios.failover.java_clients import SHORT_POLL_MS, USUAL_POLL_MS
 from tests.support.compose import ROOT
 from tests.support.etcd import NOT_INSTALLED, find_etcd
 
@@ -71,6 +74,15 @@ def test_every_promise_names_tests_that_are_there() -> None:
     assert len(rows) >= 7
     assert all("make test TESTS=" in row or "| the same |" in row for row in rows)
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_how_soon_clients_ask_is_what_they_are_set_to() -> None:
+    usual = ClientConfig(SERVERS)
+    assert f"again {masters.APART_S * 1000:.0f} ms apart" in PAGE
+    assert session.SILENT_MS == 1_000, "and so each second while a master that owes an answer is silent"
+    assert usual.route_refresh_ms == USUAL_POLL_MS == 30_000
+    assert f"after {USUAL_POLL_MS // 1000} s at the latest" in PAGE
+    assert f"or {SHORT_POLL_MS // 1000} s with `pollNameServerInterval={SHORT_POLL_MS}`" in PAGE
 
 
 def test_the_times_of_failures_are_those_of_the_settings() -> None:

@@ -70,6 +70,18 @@ async def test_no_send_fails_while_its_time_allows_a_switch(tmp_path: Path, queu
         assert after.queue_offset >= len(results)
 
 
+async def test_the_new_master_is_found_without_waiting_for_the_next_poll(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        never = ClientConfig(name_servers=(group.name_server,), route_refresh_ms=3_600_000, heartbeat_ms=3_600_000)
+        async with Session(never) as session, Producer(session) as producer:
+            await producer.send(Message("T", b"before"))
+
+            await switch(group)
+
+            await producer.send(Message("T", b"after"), timeout_ms=LONG_MS)
+            assert session.routes.master("b") == (await group.master()).address
+
+
 async def test_a_push_consumer_goes_on_at_the_new_master(tmp_path: Path) -> None:
     seen: list[bytes] = []
 
