@@ -284,24 +284,32 @@ def static_group(folder: Path, *, name_servers: int = 1, **settings: str) -> Ite
 
 @contextmanager
 def failover_group(
-    folder: Path, *, replicas: int = 3, min_in_sync: int = 2, engine: Etcd | None = None, **settings: str
+    folder: Path,
+    *,
+    replicas: int = 3,
+    min_in_sync: int = 2,
+    engine: Etcd | None = None,
+    first_store: Path | None = None,
+    **settings: str,
 ) -> Iterator[Group]:
     """Have replicas with controllers until the block ends; all are started.
 
-    There is one controller, which keeps its decisions in a file, or three if there is an etcd.
+    There is one controller, which keeps its decisions in a file, or three if there is an etcd. The store of the first
+    replica may lie elsewhere.
     """
     with group_in(folder) as group:
         for _ in range(1 if engine is None else 3):
             group.add_controller(engine)
         group.start()
-        for _ in range(replicas):
+        for number in range(replicas):
             group.add_replica(
                 lambda name_servers: {
                     "enableControllerMode": "true",
                     "controllerAddr": name_servers,
                     "minInSyncReplicas": str(min_in_sync),
                     **settings,
-                }
+                },
+                store=first_store if number == 0 else None,
             )
         group.start()
         yield group

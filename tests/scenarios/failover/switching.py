@@ -99,12 +99,13 @@ class Switching:
         self.record.add(Fault(SWITCH, old.name, began, self.record.now()))
         return Gap("restart", self._silence(began))
 
-    async def by_hand(self) -> Gap:
-        """Make another member of the in-sync set master."""
+    async def by_hand(self, wanted: Replica | None = None) -> Gap:
+        """Make another member of the in-sync set master, or the one that is wanted."""
         state, began = await self.state(), self.record.now()
         assert state.master is not None
         old = state.master.id
-        chosen = next(each for each in state.in_sync if each != old)
+        others = [each for each in state.in_sync if each != old]
+        chosen = next(each for each in others if wanted in (None, self.replica_at(state.replicas[each].address)))
         await Admin(self.session).replication.elect(BROKER_NAME, chosen)
         await self._until_other(self.replica_at(state.replicas[old].address), began)
         return Gap(PLANNED, self._silence(began))

@@ -7,31 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from broker_core.client.session import Session
-from broker_core.errors import GantryError
-from broker_core.store.reader import StoreReader
-from broker_core.store.verify import verify
 from tests.scenarios.failover import checks
+from tests.scenarios.failover.at_work import QUEUES, TOPIC, at_rest, at_work, check_files
 from tests.scenarios.failover.cluster import Group, failover_group
 from tests.scenarios.failover.java_clients import SHORT_POLL_MS, USUAL_POLL_MS, java_clients
-from tests.scenarios.failover.nemesis import Kind, Nemesis, Process, Step
-from tests.scenarios.failover.operations import Read, Record
-from tests.scenarios.failover.reading import read_all, read_store
+from tests.scenarios.failover.nemesis import Kind, Step
+from tests.scenarios.failover.operations import Record
 from tests.scenarios.failover.switching import Gap, Switching, told
-from tests.scenarios.failover.workloads import Clients, clients, until_acknowledged
-from tests.support.cluster import create_topic
-from tests.support.etcd import NOT_INSTALLED, Etcd, Member, etcd, find_etcd
+from tests.scenarios.failover.workloads import Clients
+from tests.support.etcd import NOT_INSTALLED, Etcd, etcd, find_etcd
 from tests.support.wait import eventually
 
 pytestmark = pytest.mark.scenario
 
-TOPIC, QUEUES = "orders", 2
 SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "10"))
 ETCD_SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "6"))
 
@@ -40,48 +34,6 @@ ETCD_SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "6"))
 def group(tmp_path: Path) -> Iterator[Group]:
     with failover_group(tmp_path) as made:
         yield made
-
-
-@asynccontextmanager
-async def at_work(
-    group: Group, record: Record, engine: Sequence[Member] = ()
-) -> AsyncIterator[tuple[Switching, Clients]]:
-    """Have every workload run, and something to make changes of master with, until the block ends."""
-    nodes: dict[str, Process] = {each.name: each for each in group.nodes}
-    nodes |= {each.name: each for each in engine}
-    links = {f"around {replica.name}": group.around(replica) for replica in group.replicas}
-    if engine:
-        links |= {f"to etcd from {each.name}": group.to_etcd(each) for each in group.name_servers}
-    async with Session(group.config()) as session:
-        switching = Switching(group, record, session, Nemesis(record, nodes, links))
-        await eventually(lambda: can_create(session))
-        await switching.until_all_in_sync()
-        for replica in group.replicas:
-            await eventually(lambda replica=replica: knows_topic(session, replica.address))
-        async with clients(session, record, TOPIC, QUEUES) as its:
-            its.begin(its.produce("producer"), its.tail("reader"), its.commit("counter"))
-            its.begin(*(its.tail(f"reader of {replica.name}", replica.address) for replica in group.replicas))
-            await until_acknowledged(record, 0.0, 10)
-            yield switching, its
-            await until_acknowledged(record, record.now(), 10)
-
-
-async def can_create(session: Session) -> bool:
-    """Whether the topic could be created."""
-    try:
-        await create_topic(session, TOPIC, queues=QUEUES)
-    except GantryError:
-        return False
-    return True
-
-
-async def knows_topic(session: Session, replica: str) -> bool:
-    """Whether a replica answers for the topic."""
-    try:
-        await read_all(session, TOPIC, QUEUES, "asking", replica=replica)
-    except GantryError:
-        return False
-    return True
 
 
 async def change_master(switching: Switching, number: int) -> Gap:
@@ -97,33 +49,6 @@ async def change_master(switching: Switching, number: int) -> Gap:
             return await switching.by_fault(Kind.STALL, seconds=4.0)
         case _:
             return await switching.by_restart()
-
-
-async def at_rest(switching: Switching, record: Record) -> list[Read]:
-    """Check what the last master shows, and wait until every replica shows as much; return it."""
-    await switching.until_all_in_sync()
-    final = await read_all(switching.session, TOPIC, QUEUES, "last")
-    assert checks.broken(record, final) == {}
-    assert checks.vanished(record.reads, final) == []
-    for replica in switching.group.replicas:
-        await eventually(lambda replica=replica: shows_as_much(switching.session, replica.address, final))
-    return final
-
-
-async def shows_as_much(session: Session, replica: str, final: list[Read]) -> bool:
-    """Whether a replica shows as many messages as the master."""
-    return len(await read_all(session, TOPIC, QUEUES, "waiting", replica=replica)) == len(final)
-
-
-def check_files(group: Group, record: Record) -> None:
-    """End all replicas at once and check what each has in its files."""
-    for replica in group.replicas:
-        replica.node.kill()
-    for replica in group.replicas:
-        final = read_store(replica.store, TOPIC, replica.name)
-        assert checks.broken(record, final) == {}
-        with StoreReader.open(replica.store) as reader:
-            assert verify(reader).told == []
 
 
 async def test_nothing_acknowledged_is_lost_however_the_master_changes(
