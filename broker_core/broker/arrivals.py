@@ -60,6 +60,7 @@ class Arrivals:
         self._listeners: list[Listener] = []
         self._watchers: list[Callable[[], None]] = []
         self._is_expected = False
+        self._said = ""
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` for every queue that receives messages."""
@@ -96,8 +97,15 @@ class Arrivals:
         try:
             arrived = self._store.dispatch()
         except (StoreError, OSError) as error:
-            _log.error("dispatch: messages are stored but not readable yet: %s", error)
+            self._say(str(error))
             return
+        self._said = ""
         for topic, queue_id, _, _ in arrived:
             for listener in self._listeners:
                 listener(topic, queue_id)
+
+    def _say(self, reason: str) -> None:
+        """Log why messages are not readable, once for each reason: there may be a round for every send."""
+        if reason != self._said:
+            self._said = reason
+            _log.error("dispatch: messages are stored but not readable yet: %s", reason)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.protocol.message import QueueOffset
 from broker_core.store import Arrived
@@ -34,6 +36,15 @@ class Source:
 
 def arrived(topic: str, queue_id: int) -> Arrived:
     return Arrived(topic, queue_id, QueueOffset(0), QueueOffset(1))
+
+
+def test_a_full_disk_is_logged_once_until_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
+    source = Source([arrived("orders", 0)], is_full=True)
+    arrivals = Arrivals(source, lambda _: None)
+    for is_full in (True, True, False, True, True):
+        source.is_full = is_full
+        arrivals.round()
+    assert caplog.text.count("stored but not readable yet") == 2
 
 
 def test_many_puts_of_a_turn_make_one_round() -> None:
