@@ -15,11 +15,14 @@ from broker_core.controller.decisions import Changed, Decisions, Kept, Lead, Not
 from broker_core.controller.errors import Refused
 from broker_core.controller.replicas import decide
 from broker_core.controller.states import States, state_of
+from broker_core.logs import get_logger
 from broker_core.protocol.bodies.controller import NameState, encode_state
 from broker_core.protocol.codes import ResponseCode
 
 ATTEMPTS: Final = 5
 """How often a command is decided anew because another one came first."""
+
+_log: Final = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class Deciding:
                 seen = error.now
                 continue
             self._states.take(command.name, kept)
+            _log.info("%s: %s", _shortly(after), after.last.why)
             return Decided(before, after)
         raise Refused(
             ResponseCode.CONTROLLER_NOT_LEADER, f"{command.name} is changed by others all the time: try again"
@@ -97,6 +101,12 @@ class Deciding:
 
     def _decide(self, before: NameState | None, command: Command) -> NameState:
         return decide(before, command, self._stamp(secrets.token_hex(8)), self._newest(command.name))
+
+
+def _shortly(state: NameState) -> str:
+    """Return what matters of a state, for the log."""
+    master, in_sync = state.master.id if state.master else "none", ",".join(map(str, state.in_sync))
+    return f"name={state.name} epoch={state.epoch} master={master} in_sync={in_sync}"
 
 
 def _unsettled(error: Unsettled) -> Refused:
