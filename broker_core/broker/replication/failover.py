@@ -79,6 +79,7 @@ class Failover:
         self._asking: asyncio.Task[None] | None = None
         self._handing_over: list[asyncio.Future[None]] = []
         self._is_append_told = True
+        self._said = ""
 
     async def run(self) -> None:
         """Tick, and talk to controllers, until cancelled. Raises what an effect raised, in a group."""
@@ -93,9 +94,22 @@ class Failover:
     async def _tick(self) -> None:
         while True:
             self._do(self.replica.tick(self._clock()))
+            self._tell_trouble()
             self.log.tidy(self.replica.mastership.needed_from if self.replica.mastership is not None else None)
             self.slaves.wake()
             await asyncio.sleep(TICK_SECONDS)
+
+    def _tell_trouble(self) -> None:
+        """Log why the master is not followed, once for each reason, and when it is again."""
+        following = self.replica.following
+        if following is None:
+            self._said = ""
+        elif following.trouble and following.trouble != self._said:
+            self._said = following.trouble
+            _log.warning("master=%s: not followed: %s", following.target.ha, self._said)
+        elif self._said and following.is_following and not following.trouble:
+            self._said = ""
+            _log.info("master=%s: followed, the log ends at %d", following.target.ha, self.log.end)
 
     def close(self) -> None:
         """Leave the master; the streams of slaves close with their port."""

@@ -73,10 +73,14 @@ class Following:
         self._next = 0
         self._is_placed = False  # the first report is out
         self._heard_at = 0.0
+        self._since = 0.0  # when it began to follow
         self._retry_at = float("-inf")
         self._pause = limits.retry
         self.trouble = ""
-        """Why it does not follow now, for people; empty while it does."""
+        """Why it does not follow, for people; empty once it has for a while.
+
+        A stream that ends as soon as something comes, on a full disk for instance, is no reason to hurry either.
+        """
 
     @property
     def is_following(self) -> bool:
@@ -145,7 +149,7 @@ class Following:
                 # A report is an acknowledgement too, and the first one the place to send from: no half record.
                 self._next = min(at, store.whole_end)
                 self._cut(self._next)
-        self._phase, self._heard_at, self._pause, self.trouble = _Phase.FOLLOWING, now, self._limits.retry, ""
+        self._phase, self._heard_at, self._since = _Phase.FOLLOWING, now, now
         self._is_placed = False
         return self.report()
 
@@ -166,7 +170,11 @@ class Following:
             trouble = self._append(message)
         except StoreError as error:
             return self._leave(str(error), now)
-        return self._leave(trouble, now) if trouble else [*self._confirm(message.confirm), *self.report()]
+        if trouble:
+            return self._leave(trouble, now)
+        if now - self._since >= self._limits.retry_most:
+            self._pause, self.trouble = self._limits.retry, ""
+        return [*self._confirm(message.confirm), *self.report()]
 
     def _append(self, message: Data) -> str:
         """Return why the frame cannot be right; empty if it was appended."""

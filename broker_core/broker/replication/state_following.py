@@ -86,6 +86,8 @@ class StateFollowing:
         if role != self._role:
             self._role, self._after = role, EVERYTHING
         asked = asyncio.ensure_future(self._ask(role))
+        # Why it failed is nobody's concern once the role is over.
+        asked.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             while not asked.done() and self._is_current(role):
                 await asyncio.wait([asked], timeout=_LOOK_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -164,6 +165,25 @@ def test_a_slave_whose_disk_is_full_tries_again_later() -> None:
     assert each.following is not None
     assert "no copy can begin here" in each.following.trouble
     assert any(isinstance(effect, AskMaster) for effect in each.tick(0.3))
+
+
+def test_a_stream_that_ends_at_once_again_and_again_is_opened_more_and_more_rarely() -> None:
+    store = MemoryStore()
+    store.append_raw = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
+    each, now, tried = replica(store=store), 0.0, []
+    told(each, view(THEIRS))
+    for _ in range(5):
+        while not (asked := [effect for effect in each.tick(now) if isinstance(effect, AskMaster)]):
+            now += 0.1
+        tried.append(now)
+        each.exchanged(asked[0].link, Accepted(9, 0), now)
+        each.from_master(asked[0].link, MasterHandshake(1, 40, (EpochStart(1, 0),)), now)
+        assert each.from_master(asked[0].link, Data(0, 1, 0, 0, b"ab"), now) == [LeaveMaster(asked[0].link)]
+        assert each.following is not None
+        assert "no space left" in each.following.trouble
+    pauses = [later - earlier for earlier, later in pairwise(tried)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] > 4 * pauses[0]
 
 
 def test_data_for_another_place_ends_the_stream_and_it_begins_anew() -> None:
