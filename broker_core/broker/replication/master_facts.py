@@ -55,15 +55,25 @@ async def ask_first_record(remoting: RemotingClient, address: str) -> bytes:
     return await ask(remoting, address, ViewMessageByIdRequest(0))
 
 
+async def find_record(remoting: RemotingClient, address: str, log_offset: int) -> bytes | None:
+    """Return what a master has as the record at a log offset; None if it shows none there. Raises MasterUnclear."""
+    answer = await _invoke(remoting, address, ViewMessageByIdRequest(log_offset))
+    return answer.body if answer.code == ResponseCode.SUCCESS else None
+
+
 async def ask(remoting: RemotingClient, address: str, header: object) -> bytes:
     """Return the body of a master's answer; raises MasterUnclear."""
-    try:
-        answer = await remoting.invoke(address, Command.request(header), _TIMEOUT_MS)
-    except (RemotingError, ProtocolError) as error:
-        raise MasterUnclear(str(error)) from error
+    answer = await _invoke(remoting, address, header)
     if answer.code != ResponseCode.SUCCESS:
         raise MasterUnclear(f"the master {address} answers {answer.code}: {answer.remark}")
     return answer.body
+
+
+async def _invoke(remoting: RemotingClient, address: str, header: object) -> Command:
+    try:
+        return await remoting.invoke(address, Command.request(header), _TIMEOUT_MS)
+    except (RemotingError, ProtocolError) as error:
+        raise MasterUnclear(str(error)) from error
 
 
 def _lines(text: bytes) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, cast
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.registration import MasterPlace
-from broker_core.broker.replication.master_facts import MasterFacts, ask_facts, ask_first_record
+from broker_core.broker.replication.master_facts import MasterFacts, ask_facts, ask_first_record, find_record
 from broker_core.broker.replication.plain_slave import (
     FollowError,
     LogsDiverge,
@@ -24,12 +24,14 @@ from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.remoting.client import RemotingClient
 from broker_core.store import MessageStore
+from broker_core.store.errors import MessageDamaged
 
 PAUSES_S: Final = (1, 2, 5)
 """Pauses between attempts to follow; the last one is repeated."""
 
 _TICK_S: Final = 0.25
 _CONNECT_S: Final = 5.0
+_FOREVER: Final = 1 << 62
 
 _log = get_logger(__name__)
 
@@ -177,6 +179,7 @@ class SlaveLink:
         end = self._store.appended_log_offset
         try:
             start = starting_point(end, self._store.segment_bytes, facts.log)
+            await self._compare(place, end)
         except LogsDiverge as stuck:
             # The master's log may grow beyond this one: then the ends would say nothing any more.
             self._stuck = stuck
@@ -188,6 +191,28 @@ class SlaveLink:
         if self._settings.config.flushes_before_answer:
             await self._flush()
         return start
+
+    async def _compare(self, place: Place, end: int) -> None:
+        """Compare records of both logs, as far as the master shows them: equal lengths say nothing. Raises LogsDiverge.
+
+        A segment begins with a record in every log; the newest one shows what came behind that.
+        """
+        last = max(end - 1, 0)
+        begins = max(last - last % self._store.segment_bytes, int(self._store.begin_log_offset))
+        for at in (begins, int(self._store.place_before(_FOREVER))) if end else ():
+            own = self._own_record(at)
+            theirs = await find_record(self._remoting, place.main, at) if own is not None else None
+            if theirs is not None and theirs != own:
+                raise LogsDiverge(
+                    f"the record at {at} is another one here than at the master: this is another log. "
+                    "To follow it, stop this broker, rename its folder and begin anew"
+                )
+
+    def _own_record(self, log_offset: int) -> bytes | None:
+        try:
+            return self._store.find_raw(log_offset)
+        except MessageDamaged:
+            return None  # what it was is not known
 
     def _slave(self, start: int) -> PlainSlave:
         config = self._settings.config

@@ -19,6 +19,7 @@ from broker_core.protocol.record import decode_many
 from broker_core.store import MessageStore
 from tests.broker_core.broker.replication.streaming import Stream, streaming
 from tests.support.broker import Wire, small_store, started
+from tests.support.stores import opened, put
 from tests.support.wait import eventually
 
 SEGMENT = 64 * 1024
@@ -149,6 +150,29 @@ async def test_a_log_that_is_ahead_stays_as_it_is_whatever_the_master_appends(
         await master.fill("orders", *(b"more",) * 20)
         await asyncio.sleep(0.3)
         assert (stream.connections, slave.broker.store.appended_log_offset) == (connections, own)
+
+
+@pytest.mark.parametrize("shared", [0, 1])
+async def test_another_log_that_is_not_longer_is_not_gone_on_from(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, shared: int
+) -> None:
+    async with both(tmp_path) as (master, stream, slave):
+        await master.fill("orders", *(b"same",) * shared)
+        copy, log = slave.broker.store, log_of(master.broker.store)
+        with opened(tmp_path / "other", commit_log_file_size=SEGMENT) as other:
+            if log:
+                other.append_raw(0, log)
+                other.take_over()
+            put(other, b"one")
+            copy.append_raw(0, log_of(other))
+        copy.dispatch()
+        await master.fill("orders", *(b"another one",) * 5)
+        own = copy.appended_log_offset
+        assert own < master.broker.store.appended_log_offset
+        follow(slave, master, stream)
+        await eventually(lambda: f"the record at {len(log)} is another one here than at the master" in caplog.text)
+        await asyncio.sleep(0.3)
+        assert (stream.connections, copy.appended_log_offset) == (0, own)
 
 
 async def test_a_silent_master_is_left(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
