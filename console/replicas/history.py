@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import accumulate
 from typing import Final
 
 from django.db import transaction
@@ -50,16 +50,18 @@ def names(cluster: str) -> list[str]:
 
 
 def elections(cluster: str, since: int) -> dict[str, list[int]]:
-    """Return when another epoch of a name was seen to begin, after `since`; both in ms since 1970.
+    """Return when a newer epoch of a name was seen to begin, after `since`; both in ms since 1970.
 
-    The first decision that was ever seen of a name is no election: what was before it is not known.
+    The first decision that was ever seen of a name is no election: what was before it is not known. Nor is one that
+    comes again after the engine was set back.
     """
     found: dict[str, list[int]] = {}
     for name in (
         _rows(cluster).filter(seen_at__gt=_moment(since)).order_by().values_list("broker", flat=True).distinct()
     ):
         seen = list(_rows(cluster).filter(broker=name).order_by("pk").values_list("epoch", "seen_at"))
-        moments = [_ms(at) for (before, _), (epoch, at) in pairwise(seen) if epoch != before]
+        newest = accumulate((epoch for epoch, _ in seen), max)
+        moments = [_ms(at) for before, (epoch, at) in zip(newest, seen[1:], strict=False) if epoch > before]
         found[name] = [at for at in moments if at > since]
     return found
 

@@ -58,11 +58,13 @@ def test_of_each_name_the_oldest_go(cluster: Cluster, monkeypatch: pytest.Monkey
 
 
 def test_an_election_is_another_epoch_than_before_and_not_the_first_that_is_seen(cluster: Cluster) -> None:
-    for at, each in enumerate((state(3, 1, 1), state(3, 1, 1, 2), state(4, 2, 2), state(4, None, 2), state(7, 1, 1))):
+    set_back = state(3, 1, 1), state(4, 2, 2)
+    states = state(3, 1, 1), state(3, 1, 1, 2), state(4, 2, 2), *set_back, state(4, None, 2), state(7, 1, 1)
+    for at, each in enumerate(states):
         history.keep("prod", [each], AT + at)
 
-    assert history.elections("prod", AT) == {"b": [AT + 2, AT + 4]}
-    assert history.elections("prod", AT + 2) == {"b": [AT + 4]}
+    assert history.elections("prod", AT) == {"b": [AT + 2, AT + 6]}
+    assert history.elections("prod", AT + 2) == {"b": [AT + 6]}
     assert history.elections("prod", AT + 9) == {}
     assert (history.names("prod"), history.names("other")) == (["b"], [])
 
