@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { measured, railShare } from "./measure"
-import { draftOf, inputOf, newDraft } from "./rule-draft"
+import { draftOf, inputOf, newDraft, withMetric } from "./rule-draft"
 
 const write = { duration: (ms: number) => `${ms / 1000} s` }
 
@@ -26,6 +26,13 @@ describe("the draft of a rule", () => {
     const input = inputOf(draft)
     expect(input).toMatchObject({ name: "lag", limit: 90_000, for_ms: 60_000, no_data_after_ms: 60_000, repeat_ms: 1_800_000 })
     expect(draftOf({ ...input, id: "r", etag: "", figures: [], enabled: true, subject_kind: "group" } as never)).toEqual({ ...draft, name: "lag" })
+  })
+
+  it("begins with a limit that fits what it watches, unless somebody typed one", () => {
+    const first = newDraft("local", "*")
+    expect(withMetric(first, "replicas_out_of_sync").limit).toBe(0)
+    expect(withMetric(withMetric(first, "controller_engine_used"), "group_lag").limit).toBe(10_000)
+    expect(withMetric({ ...first, limit: 7 }, "replicas_out_of_sync").limit).toBe(7)
   })
 
   it("says never where a field is empty, and no limit for what is yes or no", () => {

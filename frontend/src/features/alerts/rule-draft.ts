@@ -36,13 +36,24 @@ export const draftOf = (rule: Rule): RuleDraft => ({
   repeatMinutes: rule.repeat_ms === null ? undefined : rule.repeat_ms / 60_000,
 })
 
+const GROUP_LAG = 10_000
+/** Limits to begin with, in the units of the form; one failure less is too much already. */
+const FIRST_LIMITS: Partial<Record<Rule["metric"], number>> = { group_lag: GROUP_LAG, replica_lag_bytes: 256, replica_lag_ms: 10, replicas_out_of_sync: 0, replicas_unclean: 0, elections_per_hour: 0, controllers_silent: 0, controller_engine_used: 50 }
+
+/** The draft with another metric; a limit that was typed stays. */
+export const withMetric = (draft: RuleDraft, metric: Rule["metric"]): RuleDraft => ({
+  ...draft,
+  metric,
+  limit: draft.limit === (FIRST_LIMITS[draft.metric] ?? GROUP_LAG) ? (FIRST_LIMITS[metric] ?? GROUP_LAG) : draft.limit,
+})
+
 export const newDraft = (cluster: string, subject: string): RuleDraft => ({
   name: "",
   metric: "group_lag",
   cluster,
   subject,
   direction: "above",
-  limit: 10_000,
+  limit: GROUP_LAG,
   forSeconds: 60,
   noDataSeconds: 60,
   severity: "warning",

@@ -18,7 +18,7 @@ import { detailIn } from "@/lib/reasons"
 import { useCreateRule } from "../api/create-rule"
 import { useUpdateRule } from "../api/update-rule"
 import { isYesOrNo, METRICS, unitOf, WITH_HISTORY } from "../measure"
-import { draftOf, faultsOf, FOR_SECONDS, inputOf, inUnits, limitsOf, newDraft, NO_DATA_SECONDS, REPEAT_MINUTES, rounded } from "../rule-draft"
+import { draftOf, faultsOf, FOR_SECONDS, inputOf, inUnits, limitsOf, newDraft, NO_DATA_SECONDS, REPEAT_MINUTES, rounded, withMetric } from "../rule-draft"
 import { useRulePreview } from "../use-rule-preview"
 import classes from "./alerts.module.css"
 import { RulePreview } from "./rule-preview"
@@ -67,7 +67,7 @@ export function RuleForm({ rule }: { rule?: Rule }) {
       request={rule ? { method: "PATCH", path: paths.alertRule(rule.id), body: input } : { method: "POST", path: paths.alertRules, body: input }}
     >
       <TextInput label={t("alerts.name")} value={draft.name} error={refused.name} onChange={(event) => set({ name: event.currentTarget.value })} />
-      <Select label={t("alerts.metric")} data={METRICS.map((value) => ({ value, label: t(`alerts.metrics.${value}`) }))} value={draft.metric} allowDeselect={false} onChange={(metric) => metric && set({ metric: metric as Rule["metric"] })} />
+      <Select label={t("alerts.metric")} data={METRICS.map((value) => ({ value, label: t(`alerts.metrics.${value}`) }))} value={draft.metric} allowDeselect={false} onChange={(metric) => metric && setDraft(withMetric(draft, metric as Rule["metric"]))} />
       <div className={classes.pair}>
         <TextInput label={t("alerts.cluster")} value={draft.cluster} error={refused.cluster} onChange={(event) => set({ cluster: event.currentTarget.value })} />
         <TextInput label={t("alerts.subject")} description={t("alerts.patternWords")} value={draft.subject} error={refused.subject} onChange={(event) => set({ subject: event.currentTarget.value })} />
