@@ -11,7 +11,7 @@ import pytest
 from broker_core.client.session import Session
 from tests.scenarios.failover import checks
 from tests.scenarios.failover.at_work import QUEUES, TOPIC, at_rest, at_work, can_create, check_files
-from tests.scenarios.failover.cluster import Group, failover_group
+from tests.scenarios.failover.cluster import Group, Replica, failover_group
 from tests.scenarios.failover.nemesis import Kind, full_disk
 from tests.scenarios.failover.operations import Outcome, Record
 from tests.scenarios.failover.reading import read_all
@@ -80,13 +80,18 @@ async def test_a_full_disk_is_an_answer_of_the_master_and_the_end_of_a_member(tm
             async with full_disk(record, disk):
                 await eventually(lambda: lacks_a_member(switching))
                 await until_acknowledged(record, record.now(), 10)
-            if not first.node.is_running:  # it ends when it cannot keep what it knows of a new epoch
-                await asyncio.to_thread(first.node.start)
-            await switching.until_all_in_sync()
+            await eventually(lambda: is_back(switching, first), within=90.0)
         async with Session(group.config()) as session:
             switching.session = session
             await at_rest(switching, record)
         check_files(group, record)
+
+
+async def is_back(switching: Switching, replica: Replica) -> bool:
+    """Whether all are in sync; starts the replica if it ended, as it does when it cannot keep what it was told."""
+    if not replica.node.is_running:
+        await asyncio.to_thread(replica.node.start)
+    return not await lacks_a_member(switching)
 
 
 async def lacks_a_member(switching: Switching) -> bool:
