@@ -8,13 +8,17 @@ from typing import Final
 from broker_core.broker.replication.plain_slave import FollowError, MasterLog
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.routes import KVTable
+from broker_core.protocol.bodies.stats import TopicStatsTable
+from broker_core.protocol.bodies.topics import TopicConfigSerializeWrapper
 from broker_core.protocol.codes import STORE_ID_KEY, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.admin import GetBrokerConfigRequest, GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.messages import ViewMessageByIdRequest
+from broker_core.protocol.headers.topics import GetAllTopicConfigRequest, GetTopicStatsInfoRequest
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.errors import RemotingError
+from broker_core.store.consume_queue import QueueEnd
 
 _TIMEOUT_MS: Final = 3_000
 _SEGMENT_BYTES: Final = "mappedFileSizeCommitLog"
@@ -59,6 +63,26 @@ async def find_record(remoting: RemotingClient, address: str, log_offset: int) -
     """Return what a master has as the record at a log offset; None if it shows none there. Raises MasterUnclear."""
     answer = await _invoke(remoting, address, ViewMessageByIdRequest(log_offset))
     return answer.body if answer.code == ResponseCode.SUCCESS else None
+
+
+async def ask_queue_ends(remoting: RemotingClient, address: str, log_begin: int) -> dict[tuple[str, int], QueueEnd]:
+    """Return where the queues end of which the master's log, from `log_begin` on, has no message any more.
+
+    RocketMQ tells that too: such a queue has a largest offset, and no time of its last message. Raises MasterUnclear.
+    """
+    topics = bodies.decode(TopicConfigSerializeWrapper, await ask(remoting, address, GetAllTopicConfigRequest()))
+    found = {}
+    for topic in sorted(topics.topic_config_table):
+        answer = await _invoke(remoting, address, GetTopicStatsInfoRequest(topic))
+        if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+            continue  # it was deleted meanwhile
+        if answer.code != ResponseCode.SUCCESS:
+            raise MasterUnclear(f"the master {address} does not tell of topic {topic}: {answer.code} {answer.remark}")
+        for queue, told in bodies.decode(TopicStatsTable, answer.body).offset_table.items():
+            if told.max_offset > 0 and told.last_update_timestamp <= 0:
+                # Where its last message was nobody tells: it ended in front of what is left.
+                found[topic, queue.queue_id] = QueueEnd(told.max_offset, log_begin - 1, 1)
+    return found
 
 
 async def ask(remoting: RemotingClient, address: str, header: object) -> bytes:

@@ -11,7 +11,13 @@ from typing import Final, NamedTuple, cast
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.registration import MasterPlace
-from broker_core.broker.replication.master_facts import MasterFacts, ask_facts, ask_first_record, find_record
+from broker_core.broker.replication.master_facts import (
+    MasterFacts,
+    ask_facts,
+    ask_first_record,
+    ask_queue_ends,
+    find_record,
+)
 from broker_core.broker.replication.plain_slave import (
     FollowError,
     LogsDiverge,
@@ -184,6 +190,8 @@ class SlaveLink:
             # The master's log may grow beyond this one: then the ends would say nothing any more.
             self._stuck = stuck
             raise
+        if end == 0 < start:
+            self._store.begin_behind(await ask_queue_ends(self._remoting, place.main, start))
         if start == 0 < facts.log.end:
             self._store.append_raw(0, await ask_first_record(self._remoting, place.main))
             self._arrivals.expect()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,23 @@ async def test_an_empty_slave_gets_the_whole_history_of_an_old_master(tmp_path: 
         await equal(slave, master)
         assert stream.connections == 1
         await eventually(lambda: stream.reports[-1] == master.broker.store.appended_log_offset)
+
+
+async def test_an_empty_slave_goes_on_with_queues_whose_messages_have_left_the_masters_log(tmp_path: Path) -> None:
+    async with both(tmp_path) as (master, stream, slave):
+        await master.fill("idle", *(b"old",) * 5, queues=3)
+        await master.fill("orders", *(b"x" * 1_000,) * 200)
+        store, copy = master.broker.store, slave.broker.store
+        store.reconfigure(replace(store.config, max_log_bytes=1))
+        assert store.drop_expired(1).segments > 0
+        follow(slave, master, stream)
+        await equal(slave, master)
+        idle = [(store.min_offset("idle", each), store.max_offset("idle", each)) for each in range(3)]
+        assert sum(end for _, end in idle) == 5
+        assert [(copy.min_offset("idle", each), copy.max_offset("idle", each)) for each in range(3)] == idle
+        await master.fill("idle", *(b"new",) * 3, queues=3)
+        await equal(slave, master)
+        assert [copy.max_offset("idle", each) for each in range(3)] == [end + 1 for _, end in idle]
 
 
 async def test_a_slave_goes_on_where_it_was_after_a_break(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
