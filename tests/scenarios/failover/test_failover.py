@@ -21,11 +21,13 @@ from tests.scenarios.failover.nemesis import Kind, Step
 from tests.scenarios.failover.operations import Record
 from tests.scenarios.failover.switching import Gap, Switching, told
 from tests.scenarios.failover.workloads import Clients
+from tests.support.cluster import create_topic
 from tests.support.etcd import NOT_INSTALLED, Etcd, etcd, find_etcd
 from tests.support.wait import eventually
 
 pytestmark = pytest.mark.scenario
 
+OFFSETS_FOLLOW_S = 2.0
 SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "10"))
 ETCD_SWITCHES = int(os.environ.get("GANTRY_SWITCHES", "6"))
 
@@ -55,7 +57,7 @@ async def test_nothing_acknowledged_is_lost_however_the_master_changes(
     group: Group, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record, gaps = Record(group.folder / "operations.jsonl"), []
-    async with at_work(group, record) as (switching, _):
+    async with at_work(group, record) as (switching, its):
         for number in range(SWITCHES):
             gaps.append(await change_master(switching, number))
             await switching.until_all_in_sync()
@@ -65,6 +67,23 @@ async def test_nothing_acknowledged_is_lost_however_the_master_changes(
     check_files(group, record)
     with capsys.disabled():
         print(f"\n{told(gaps)}")
+    turned_back = {"readers": its.turned_back, "offsets": checks.turned_back(record.commits, OFFSETS_FOLLOW_S)}
+    assert turned_back == {"readers": [], "offsets": []}
+
+
+async def test_a_topic_is_there_after_its_master_is_killed_as_soon_as_it_was_created(group: Group) -> None:
+    record = Record(group.folder / "operations.jsonl")
+    async with at_work(group, record) as (switching, its):
+        old = await switching.master()
+        await create_topic(switching.session, "young", queues=QUEUES)
+        its.begin(its.produce("another", topic="young"))
+        await eventually(lambda: any(send.queue[0] == "young" for send in record.acknowledged()))
+        async with switching.nemesis.fault(Kind.KILL, old.name):
+            began = record.now()
+            await eventually(
+                lambda: any(send.queue[0] == "young" and send.began > began for send in record.acknowledged()),
+                within=30.0,
+            )
 
 
 @pytest.mark.skipif(find_etcd() is None, reason=NOT_INSTALLED)
