@@ -351,6 +351,10 @@ class MessageStore:
         """
         self._limit = upto
 
+    def waits(self, topic: str) -> bool:
+        """Return whether a message of a topic is in the log and not dispatched."""
+        return any(pending.queue.topic == topic for pending in self._pending)
+
     def _dispatch_pending(self) -> None:
         ready = self._pending if self._limit is None else self._pending_until(self._limit)
         for queue in {pending.queue for pending in ready}:

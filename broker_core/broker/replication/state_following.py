@@ -152,7 +152,8 @@ class StateFollowing:
                 if name == topic
                 for unit in store.units(topic, queue_id, store.min_offset(topic, queue_id), 1)
             ]
-            if firsts and min(firsts) < log_end:
+            # Without messages it is an old one: all have left the log.
+            if min(firsts) < log_end if firsts else not store.waits(topic):
                 store.delete_topic(topic)
 
     def _take_progress(self, state: BrokerState) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -65,6 +66,25 @@ async def test_what_is_made_changed_or_deleted_is_known_to_the_slave_when_it_is_
         mode = SetMessageRequestModeRequestBody("T", "readers", "POP", 2)
         await asked(group, master, RequestCode.SET_MESSAGE_REQUEST_MODE, mode)
         assert own.request_modes.find("T", "readers") == mode
+
+
+async def test_a_deleted_topic_without_messages_does_not_come_back_after_a_switch(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        await done(group, master, CreateTopicRequest("idle", 1, 1, 6))
+        assert (await group.send(master, b"old", topic="idle")).code == ResponseCode.SUCCESS
+        for _ in range(5):
+            assert (await group.send(master, b"x" * (1 << 20))).code == ResponseCode.SUCCESS
+        await eventually(lambda: slave.store.dispatched_log_offset == master.store.appended_log_offset)
+        slave.store.reconfigure(replace(slave.store.config, max_log_bytes=1))
+        await eventually(lambda: slave.store.drop_expired(slave.store.newest_store_time).segments > 0)
+        assert ("idle", 0) in slave.store.queues()
+        await done(group, master, DeleteTopicRequest("idle"))
+        await eventually(lambda: ("idle", 0) not in slave.store.queues())
+
+        successor = await switched(group, master)
+        assert successor.components.topics.find("idle") is None
 
 
 async def test_a_topic_that_is_made_again_begins_at_0_on_the_slave_too(tmp_path: Path) -> None:
