@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from console.activity.shapes import ActivityEvent
@@ -21,15 +22,19 @@ class BrokersSeen:
         self._began_at: int | None = None
         self._there: dict[str, bool] = {}
         self._booted: dict[str, int] = {}
+        self._addresses: dict[str, str] = {}
         self._settled_at: dict[str, int] = {}
         self._has_name_server: bool | None = None
 
-    def step(self, reading: LagReading) -> list[ActivityEvent]:
-        """Return what happened since the reading before; nothing at the first one."""
+    def step(self, reading: LagReading, led: Collection[str] = ()) -> list[ActivityEvent]:
+        """Return what happened since the reading before; nothing at the first one.
+
+        Controllers choose the masters of the names in `led`: there another process is none that was restarted.
+        """
         first = self._began_at is None
         if self._began_at is None:
             self._began_at = reading.at
-        booted = self._boots(reading)
+        booted = self._boots(reading, led)
         found = [each for name in sorted(reading.facts) if (each := self._answers(reading, name, booted.get(name)))]
         found += [each for missing in reading.missing if (each := self._silent(reading, missing, first=first))]
         for gone in self._there.keys() - reading.facts.keys() - {each.broker for each in reading.missing}:
@@ -40,8 +45,13 @@ class BrokersSeen:
         """Return the brokers whose clients may not have connected to them again yet."""
         return frozenset(name for name, until in self._settled_at.items() if now < until)
 
-    def _boots(self, reading: LagReading) -> dict[str, int]:
+    def _boots(self, reading: LagReading, led: Collection[str]) -> dict[str, int]:
         masters = {broker.addr: broker.name for broker in reading.brokers if broker.is_master}
+        for addr, name in masters.items():
+            if name in led and name in self._booted and self._addresses[name] != addr:
+                del self._booted[name]
+                self._settled_at[name] = reading.at + SETTLE_MS
+            self._addresses[name] = addr
         return {
             masters[addr]: runtime.booted_at
             for addr, runtime in reading.runtimes.items()

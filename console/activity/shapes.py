@@ -29,6 +29,7 @@ EventKind = Literal[
     "broker_came",
     "broker_restarted",
     "broker_changed",
+    "master_changed",
     "name_server_went",
     "name_server_came",
     "alert_fired",
@@ -100,7 +101,9 @@ class ActivityEvent(Struct, frozen=True, kw_only=True):
     )
     partial: Annotated[bool, Meta(description="Whether some brokers did not make the change.")] = False
     lag: int | None = None
-    reason: Annotated[str | None, Meta(description="Why a broker or the name servers do not answer.")] = None
+    reason: Annotated[
+        str | None, Meta(description="Why a broker or the name servers do not answer, or why there is another master.")
+    ] = None
     left_out: Annotated[int | None, Meta(description="How many more events of a kind came at once.")] = None
     left_out_kind: EventKind | None = None
 

@@ -17,6 +17,7 @@ from console.activity import audited, feed
 from console.activity.audited import AuditPlace
 from console.activity.behind import BehindSeen
 from console.activity.brokers import BrokersSeen
+from console.activity.masters import MastersSeen
 from console.activity.members import MembersSeen
 from console.activity.moves import MovesSeen
 from console.activity.names import NamesSeen
@@ -48,6 +49,7 @@ class ActivityWatch:
         self._cluster = cluster
         self._store = store
         self._brokers = BrokersSeen()
+        self._masters = MastersSeen()
         self._members = MembersSeen()
         self._names = NamesSeen()
         self._moves = MovesSeen()
@@ -66,7 +68,8 @@ class ActivityWatch:
 
         A failure of the database or of Redis ends no round: the next one writes what is waiting.
         """
-        noticed = self._brokers.step(reading)
+        noticed = self._brokers.step(reading, led=state.decided.keys())
+        noticed += self._masters.step(now, state.decided)
         unsettled = self._brokers.unsettled(now)
         noticed += self._members.step(reading, unsettled)
         noticed += self._moves.step(reading)

@@ -102,7 +102,12 @@ class ClusterSampler:
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         state = self._builder.step(reading)
         if self._decisions is not None:
-            state = replace(state, decisions=self._decisions.figures, controllers=self._decisions.of_controllers)
+            state = replace(
+                state,
+                decisions=self._decisions.figures,
+                decided=self._decisions.states,
+                controllers=self._decisions.of_controllers,
+            )
         if self._pages is not None:
             self._pages.begin(admin, {each.name for each in state.overview.brokers} | state.decisions.keys(), now)
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.topics import DEAD_LETTER_PREFIX, dead_letter_topic
 from console.lag import group_state, topic_state
 from console.lag.following import Changed
@@ -44,6 +45,8 @@ class ClusterState:
     """The names whose state is another one than a step before, but for its time; None if any may be."""
     decisions: Mapping[str, DecidedFigures] = field(default_factory=dict)
     """What controllers decided, by broker name; of names whose roles are fixed there is none."""
+    decided: Mapping[str, NameState] = field(default_factory=dict)
+    """The whole states of these names, as last told."""
     controllers: ControllerFigures | None = None
     """None where there are none."""
 

@@ -17,6 +17,7 @@ from broker_core.client.admin.replication import ControllerStatus, KnownState
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import NotSupported
 from broker_core.errors import GantryError
+from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import ReplicasInfo
 from console import live
 from console.clusters.reasons import reason_of
@@ -48,6 +49,11 @@ class ReplicaWatch:
         """Of the last round, by broker name; unknown after one in which no controller knew what is decided."""
         self.of_controllers: ControllerFigures | None = None
         """None where no name server hosts a controller."""
+
+    @property
+    def states(self) -> Mapping[str, NameState]:
+        """The state of each name as a controller told it last, also while none answers."""
+        return {name: known.state for name, known in self._known.items()}
 
     def begin(self, admin: Admin, now: int) -> None:
         """Begin a round at `now` (ms) if one is due and none is running."""

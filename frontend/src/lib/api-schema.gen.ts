@@ -3345,7 +3345,7 @@ export interface components {
             /** @description Whether some brokers did not make the change. */
             partial: boolean;
             lag: number | null;
-            /** @description Why a broker or the name servers do not answer. */
+            /** @description Why a broker or the name servers do not answer, or why there is another master. */
             reason: string | null;
             /** @description How many more events of a kind came at once. */
             left_out: number | null;
@@ -4269,7 +4269,7 @@ export interface components {
             version: string;
         };
         /** @enum {string} */
-        EventKind: "client_joined" | "client_left" | "group_rebalanced" | "group_behind" | "group_caught_up" | "group_created" | "group_changed" | "group_paused" | "group_resumed" | "group_deleted" | "offsets_changed" | "topic_created" | "topic_changed" | "topic_purged" | "topic_deleted" | "broker_went" | "broker_came" | "broker_restarted" | "broker_changed" | "name_server_went" | "name_server_came" | "alert_fired" | "alert_resolved" | "watch_began" | "left_out";
+        EventKind: "client_joined" | "client_left" | "group_rebalanced" | "group_behind" | "group_caught_up" | "group_created" | "group_changed" | "group_paused" | "group_resumed" | "group_deleted" | "offsets_changed" | "topic_created" | "topic_changed" | "topic_purged" | "topic_deleted" | "broker_went" | "broker_came" | "broker_restarted" | "broker_changed" | "master_changed" | "name_server_went" | "name_server_came" | "alert_fired" | "alert_resolved" | "watch_began" | "left_out";
         /** @enum {string} */
         ExportColumn: "topic" | "broker" | "queue_id" | "queue_offset" | "log_offset" | "message_id" | "unique_id" | "key" | "keys" | "tag" | "body" | "properties" | "born_timestamp" | "store_timestamp" | "born_host" | "flag" | "sys_flag" | "reconsume_times" | "body_size" | "record_size" | "prepared_offset" | "store_host" | "offset_id" | "properties_text" | "crc_ok";
         /** @enum {string} */
@@ -11282,7 +11282,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only what is about this consumer group. */
                 group?: string;
-                /** @description One or several, with commas between: client_joined, client_left, group_rebalanced, group_behind, group_caught_up, group_created, group_changed, group_paused, group_resumed, group_deleted, offsets_changed, topic_created, topic_changed, topic_purged, topic_deleted, broker_went, broker_came, broker_restarted, broker_changed, name_server_went, name_server_came, alert_fired, alert_resolved, watch_began, left_out. */
+                /** @description One or several, with commas between: client_joined, client_left, group_rebalanced, group_behind, group_caught_up, group_created, group_changed, group_paused, group_resumed, group_deleted, offsets_changed, topic_created, topic_changed, topic_purged, topic_deleted, broker_went, broker_came, broker_restarted, broker_changed, master_changed, name_server_went, name_server_came, alert_fired, alert_resolved, watch_began, left_out. */
                 kind?: string;
                 /** @description Page size. */
                 limit?: number;

@@ -38,6 +38,8 @@ class Scene:
     """Brokers that do not answer, with the reason."""
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
     name_server_reason: str | None = None
+    ports: dict[str, int] = field(default_factory=dict)
+    """Of the masters; the usual one unless it is here."""
 
     def __post_init__(self) -> None:
         self.add("broker-a")
@@ -73,11 +75,12 @@ class Scene:
         answering = {name: facts for name, facts in self.facts.items() if name not in self.silent}
         for facts in answering.values():
             facts.at = self.now
-        brokers = [BrokerAddress("c", name, 0, f"{name}:10911") for name in sorted(self.facts)]
+        addresses = {name: f"{name}:{self.ports.get(name, 10911)}" for name in sorted(self.facts)}
+        brokers = [BrokerAddress("c", name, 0, addr) for name, addr in addresses.items()]
         return LagReading(
             at=self.now,
             brokers=brokers,
-            runtimes={f"{name}:10911": BrokerRuntime({"bootTimestamp": str(self.booted[name])}) for name in answering},
+            runtimes={addresses[name]: BrokerRuntime({"bootTimestamp": str(self.booted[name])}) for name in answering},
             facts=answering,
             missing=[Missing(name, f"{name}:10911", reason, self.now) for name, reason in self.silent.items()],
             topics=_topics(self.facts),

@@ -1,5 +1,5 @@
 import {
-  IconAlertTriangle, IconArrowsExchange, IconBell, IconBellCheck, IconCircleCheck, IconDots, IconEye, IconHistory, IconPlayerPause, IconPlayerPlay, IconPlugConnected,
+  IconAlertTriangle, IconArrowsExchange, IconBell, IconBellCheck, IconCircleCheck, IconCrown, IconDots, IconEye, IconHistory, IconPlayerPause, IconPlayerPlay, IconPlugConnected,
   IconPlugConnectedX, IconPlus, IconRefresh, IconSettings, IconTrash, IconTrendingUp, type Icon,
 } from "@tabler/icons-react"
 import type { ActivityEvent, EventKind } from "@/lib/api-types"
@@ -34,6 +34,7 @@ export const LOOKS: Record<EventKind, Look> = {
   broker_came: { family: "brokers", icon: IconCircleCheck, tone: "ok" },
   broker_restarted: { family: "brokers", icon: IconRefresh, tone: "warn" },
   broker_changed: { family: "brokers", icon: IconSettings },
+  master_changed: { family: "brokers", icon: IconCrown, tone: "warn" },
   name_server_went: { family: "brokers", icon: IconAlertTriangle, tone: "crit" },
   name_server_came: { family: "brokers", icon: IconCircleCheck, tone: "ok" },
   alert_fired: { family: "alerts", icon: IconBell, tone: "crit" },

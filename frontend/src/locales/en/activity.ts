@@ -46,6 +46,7 @@ export const activity = {
       broker_came: "Broker {{broker}} answers",
       broker_restarted: "Broker {{broker}} was restarted",
       broker_changed: "Settings of broker {{broker}} were changed",
+      master_changed: "Broker {{broker}} has another master",
       name_server_went: "No name server answers",
       name_server_came: "A name server answers again",
       alert_fired: "Alert {{rule}} fired for {{subject}}",

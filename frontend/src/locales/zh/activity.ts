@@ -49,6 +49,7 @@ export const activity: Shape<typeof english> = {
       broker_came: "Broker {{broker}} 已恢复应答",
       broker_restarted: "Broker {{broker}} 已重启",
       broker_changed: "Broker {{broker}} 的配置已修改",
+      master_changed: "Broker {{broker}} 更换了主节点",
       name_server_went: "所有 Name server 均无应答",
       name_server_came: "Name server 已恢复应答",
       alert_fired: "告警 {{rule}} 对 {{subject}} 触发",

@@ -58,5 +58,6 @@ function Subject({ event, children }: { event: ActivityEvent; children: string }
   if (event.alert) return <Link to="/alerts">{children}</Link>
   if (event.group !== null) return <Link to="/groups/$group" params={{ group: event.group }}>{children}</Link>
   if (event.topic !== null) return <Link to="/topics/$topic" params={{ topic: event.topic }}>{children}</Link>
+  if (event.kind === "master_changed" && event.broker !== null) return <Link to="/broker/$broker" params={{ broker: event.broker }}>{children}</Link>
   return <>{children}</>
 }
