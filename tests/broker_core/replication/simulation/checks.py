@@ -144,15 +144,15 @@ class Checks:
 
     def has_all(self, node: int, log: Sequence[Any], who: str) -> None:
         for at, unit in self.acked.items():
-            _check(_has(log, at, unit), f"{who} lacks {unit} at {at}, which was answered 0")
+            _check(_has_record(log, at, unit), f"{who} lacks {unit} at {at}, which was answered 0")
 
     def is_whole(self, log: Sequence[Any]) -> bool:
         """Tell whether a log has all that was answered 0."""
-        return all(_has(log, at, unit) for at, unit in self.acked.items())
+        return all(_has_record(log, at, unit) for at, unit in self.acked.items())
 
     def loss_accepted(self, log: Sequence[Any]) -> None:
         """Expect no more than what a log has."""
-        self.acked = {at: unit for at, unit in self.acked.items() if _has(log, at, unit)}
+        self.acked = {at: unit for at, unit in self.acked.items() if _has_record(log, at, unit)}
         self.shown = {at: unit for at, unit in self.shown.items() if _has(log, at, unit)}
         self.reigns.clear()
         self.is_loss_accepted = True
@@ -162,13 +162,13 @@ class Checks:
 
     def answered(self, node: int, epoch: int, at: int, unit: Any) -> None:
         for member, log in self.logs_of_set():
-            has = _has(log, at, unit)
+            has = _has_record(log, at, unit)
             _check(
                 has, f"I10: {node} of epoch {epoch} answers 0 for {unit} at {at}; {member} is in the set and lacks it"
             )
         for reign in self.reigns:
             if reign.epoch > epoch:
-                has = _has(reign.log, at, unit)
+                has = _has_record(reign.log, at, unit)
                 _check(
                     has,
                     f"I1, I11: {node} of epoch {epoch} answers 0 for {unit}, {reign.node} of {reign.epoch} lacks it",
@@ -180,6 +180,11 @@ class Checks:
 def _has(log: Sequence[Any], at: int, unit: Any) -> bool:
     """Tell whether a log has a unit, or had it until retention removed it."""
     return at < len(log) and (log[at] is None or log[at] == unit)
+
+
+def _has_record(log: Sequence[Any], at: int, first: Any) -> bool:
+    """Tell whether a log has both halves of a record, given the first: a half one at its end will be cut."""
+    return at + 1 < len(log) and _has(log, at, first)
 
 
 def _check(holds: bool, what: str) -> None:
