@@ -72,6 +72,18 @@ class Attempts:
                 tried.failed(error)
             await self._find_master(queue.broker_name, deadline)
 
+    async def queues(self, topic: str, deadline: float) -> tuple[MessageQueue, ...]:
+        """Return the writable queues, those of a broker without master as soon as another one is found in time.
+
+        Raises what `Producer.queues` raises.
+        """
+        while not (queues := (await self._sending.get_picker(topic)).queues):
+            name = self._without_master(topic, deadline)
+            if name is None:
+                raise self._sending.without_queues(topic)
+            await self._find_master(name, deadline)
+        return queues
+
     def _has_successor(self, broker_name: str, deadline: float) -> bool:
         """Return whether another master of a broker may be found in time."""
         is_in_time = _left_ms(deadline) > _SOON_MS

@@ -168,9 +168,13 @@ class Producer:
             queue = self._sending.pick(packed.topic)
         await self._sending.one_way(packed, queue)
 
-    async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
-        """Return the writable queues in the order required by `queue_for_key`; raise TopicNotFound or Unreachable."""
-        return (await self._sending.get_picker(topic)).queues
+    async def queues(self, topic: str, *, timeout_ms: int | None = None) -> tuple[MessageQueue, ...]:
+        """Return the writable queues, at least one, in the order required by `queue_for_key`.
+
+        For up to `timeout_ms` another master is waited for. Raises TopicNotFound, TopicReadOnly, NoMaster, Unreachable.
+        """
+        wait_ms = self.config.timeout_ms if timeout_ms is None else timeout_ms
+        return await self._attempts.queues(topic, time.monotonic() + wait_ms / 1000)
 
     def _traced(self, message: Message, answer: asyncio.Future[SendResult]) -> asyncio.Future[SendResult]:
         traces = self.traces

@@ -10,6 +10,7 @@ from typing import Final
 from broker_core.client.config import DEFAULT_TOPIC_QUEUES, ProducerConfig
 from broker_core.client.errors import (
     MalformedAnswer,
+    NoMaster,
     NoRoute,
     SendUncertain,
     TopicNotFound,
@@ -97,15 +98,21 @@ class Sending:
     def pick(self, topic: str, *, last_broker: str | None = None) -> MessageQueue:
         """Return the queue for the next attempt, preferably not of `last_broker`, of a topic whose route is known.
 
-        Raises TopicReadOnly if it has none, NoRoute if the route is not known.
+        Raises TopicReadOnly or NoMaster if it has none, NoRoute if the route is not known.
         """
         picker = self.find_picker(topic)
         if picker is None:
             raise NoRoute(topic, "its route is not known")
         queue = picker.pick(self._faults, now=now_ms(), last_broker=last_broker)
         if queue is None:
-            raise TopicReadOnly(topic)
+            raise self.without_queues(topic)
         return queue
+
+    def without_queues(self, topic: str) -> NoRoute:
+        """Return why a topic has no writable queue: a broker of it has no master now, or none takes its messages."""
+        route = self.session.routes.find(topic)
+        name = None if route is None else route.without_master
+        return TopicReadOnly(topic) if name is None else NoMaster(name, topic=topic)
 
     async def attempt(
         self, packed: Packed, queue: MessageQueue, *, timeout_ms: int, connect_ms: int | None = None

@@ -70,7 +70,7 @@ async def send_one(producer: Producer, draft: Draft, *, timeout_ms: int, is_repe
     With `is_repeatable` false, here and below, a message is not sent again if it is unknown whether it was stored.
     """
     try:
-        queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
+        queue = None if draft.ordering_key is None else await _queue_of(producer, draft, timeout_ms)
         sent = await producer.send(draft.message, timeout_ms=timeout_ms, queue=queue, is_repeatable=is_repeatable)
     except GantryError as error:
         return failed(draft.entry_id, _problem_of(error))
@@ -81,7 +81,11 @@ async def send_as_batch(
     producer: Producer, drafts: Sequence[Draft], *, timeout_ms: int, is_repeatable: bool = True
 ) -> list[SendOutcome]:
     """Send all messages as one broker batch; a refusal applies to all of them."""
-    queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0])
+    try:
+        queue = None if drafts[0].ordering_key is None else await _queue_of(producer, drafts[0], timeout_ms)
+    except GantryError as error:
+        problem = _problem_of(error)
+        return [failed(draft.entry_id, problem) for draft in drafts]
     return await _send_batch(producer, drafts, queue, timeout_ms, is_repeatable)
 
 
@@ -96,18 +100,18 @@ async def send_all(
             return await _send_lane(producer, lane, timeout_ms, is_repeatable)
 
     try:
-        lanes = await _lanes(producer, drafts)
+        lanes = await _lanes(producer, drafts, timeout_ms)
     except GantryError as error:
         return {draft.entry_id: failed(draft.entry_id, _problem_of(error)) for draft in drafts}
     outcomes = await asyncio.gather(*map(run, lanes))
     return {outcome.result.entry_id: outcome for outcome in chain.from_iterable(outcomes)}
 
 
-async def _lanes(producer: Producer, drafts: Iterable[Draft]) -> list[_Lane]:
+async def _lanes(producer: Producer, drafts: Iterable[Draft], timeout_ms: int) -> list[_Lane]:
     alone: list[_Lane] = []
     together: dict[MessageQueue | None, list[Draft]] = {}
     for draft in drafts:
-        queue = None if draft.ordering_key is None else await _queue_of(producer, draft)
+        queue = None if draft.ordering_key is None else await _queue_of(producer, draft, timeout_ms)
         if draft.asks_delay and queue is None:
             alone.append(_Lane(queue, [[draft]]))
         else:
@@ -185,8 +189,8 @@ def already_stored(draft: Draft, placed: PlacedMessage) -> SendOutcome:
     return SendOutcome(result)
 
 
-async def _queue_of(producer: Producer, draft: Draft) -> MessageQueue:
-    queues = await producer.queues(draft.message.topic)
+async def _queue_of(producer: Producer, draft: Draft, timeout_ms: int) -> MessageQueue:
+    queues = await producer.queues(draft.message.topic, timeout_ms=timeout_ms)
     return queue_for_key(queues, draft.ordering_key or "")
 
 

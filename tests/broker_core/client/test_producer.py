@@ -300,6 +300,8 @@ async def test_a_read_only_topic_takes_nothing(cluster: Cluster, producer: Produ
 
     with pytest.raises(TopicReadOnly):
         await producer.send(Message("archive", b"x"))
+    with pytest.raises(TopicReadOnly):
+        await producer.queues("archive")
 
 
 async def test_a_message_too_large_is_not_sent(cluster: Cluster, producer: Producer) -> None:

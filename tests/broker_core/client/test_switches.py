@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.consumer.push import PushConsumer
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.subscriptions import subscription
-from broker_core.client.errors import SendUncertain
+from broker_core.client.errors import NoMaster, SendUncertain
 from broker_core.client.producer import Producer, SendStatus
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -68,6 +69,21 @@ async def test_no_send_fails_while_its_time_allows_a_switch(tmp_path: Path, queu
         assert {each.status for each in results} == {SendStatus.SEND_OK}
         after = await producer.send(Message("T", b"after"), timeout_ms=LONG_MS, queue=queue)
         assert after.queue_offset >= len(results)
+
+
+async def test_queues_are_asked_for_while_there_is_no_master(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, session_of(group) as session, Producer(session) as producer:
+        await producer.send(Message("T", b"before"))
+        before = await producer.queues("T")
+        route = session.routes.find("T")
+        assert route is not None
+        (slaves,) = route.data.broker_datas
+        slaves = replace(slaves, broker_addrs={1: next(iter(slaves.broker_addrs.values()))})
+        session.routes.learn(slaves)
+
+        with pytest.raises(NoMaster, match="'b'"):
+            await producer.queues("T", timeout_ms=1)
+        assert await producer.queues("T", timeout_ms=LONG_MS) == before
 
 
 async def test_the_new_master_is_found_without_waiting_for_the_next_poll(tmp_path: Path) -> None:

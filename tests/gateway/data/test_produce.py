@@ -204,11 +204,21 @@ async def test_a_cluster_that_does_not_exist_is_a_404(api: Api) -> None:
     assert code_of(answer) == (404, "CLUSTER_NOT_FOUND")
 
 
-async def test_a_topic_that_may_not_be_written_is_a_409(api: Api) -> None:
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"body": JSON_BODY},
+        {"body": JSON_BODY, "ordering_key": "c9"},
+        {"messages": [{"body": JSON_BODY, "ordering_key": "c9"}]},
+        {"messages": [{"body": JSON_BODY, "ordering_key": "c9"}], "options": {"atomic": True}},
+    ],
+    ids=["alone", "in order", "a list in order", "an atomic list in order"],
+)
+async def test_a_topic_that_may_not_be_written_is_a_409(api: Api, document: dict[str, Any]) -> None:
     topic = await api.topic()
     admin = await api.parts.connections.admin("local")
     await admin.topics.update(topic, perm=4)
-    answer = await api.post(f"/topics/{topic}/messages", {"body": JSON_BODY})
+    answer = await api.post(f"/topics/{topic}/messages", document)
     assert code_of(answer) == (409, "TOPIC_READ_ONLY")
 
 
