@@ -32,7 +32,7 @@ _NOBODY: Final = -1
 
 
 class ReplicaProcessor:
-    """Answers 906, 907, 1007, 1008, 9001 and 9003."""
+    """Answers 906, 907, 1007, 1008 and 9001, and what controllers ask: 9001 and 9003."""
 
     def __init__(self, failover: Failover, identity: Identity) -> None:
         self._failover = failover
@@ -45,8 +45,11 @@ class ReplicaProcessor:
             RequestCode.GET_BROKER_EPOCH_CACHE: self.epochs,
             RequestCode.NOTIFY_BROKER_ROLE_CHANGED: self.role_changed,
             RequestCode.NAME_STATE: self.state,
-            RequestCode.HAND_OVER: self.hand_over,
         }
+
+    def of_controllers(self) -> Handlers:
+        """Return what controllers ask, over the connections that this broker opened to them."""
+        return {RequestCode.NAME_STATE: self.pushed, RequestCode.HAND_OVER: self.hand_over}
 
     def exchange(self, request: Command, _: Connection) -> Command:
         """Tell a slave whether it may open a stream, and from where it can have the log."""
@@ -91,11 +94,20 @@ class ReplicaProcessor:
         self._failover.look()
         return Command.response(ResponseCode.SUCCESS)
 
-    def state(self, request: Command, _: Connection) -> Command | None:
+    def pushed(self, request: Command, connection: Connection) -> Command | None:
         """Take a state that a controller pushes; without one return the newest that this replica knows."""
+        if not request.body:
+            return self.state(request, connection)
+        self._failover.heard(Heard(_NOBODY, float("-inf"), state=decode_state(request.body)))
+        return None
+
+    def state(self, request: Command, _: Connection) -> Command:
+        """Return the newest state that this replica knows. One that is sent along is not believed: anybody may ask."""
         if request.body:
-            self._failover.heard(Heard(_NOBODY, float("-inf"), state=decode_state(request.body)))
-            return None
+            return Command.response(
+                ResponseCode.ILLEGAL_OPERATION,
+                remark="a state of a broker name is taken from a controller only, over a connection to it",
+            )
         view = self._failover.replica.view
         if view is None:
             raise NotMaster("this replica has not heard of a state of its name yet")

@@ -8,6 +8,7 @@ from typing import Final
 
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.config import HA_PORT_ABOVE, BrokerConfig
+from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.replicas import ReplicaProcessor
 from broker_core.broker.replication.controller_words import Place
 from broker_core.broker.replication.controllers import Controllers
@@ -85,7 +86,7 @@ def _connect(failover: Failover, config: BrokerConfig, around: Surroundings) -> 
     settings, tls = config.failover, config.tls.client()
     place = Place(config.identity.cluster, config.identity.name, around.address, settings.priority)
     serving = Dispatch(ANSWERS)
-    _serve(failover, config, (serving,))
+    _register(serving, ReplicaProcessor(failover, config.identity).of_controllers())
     failover.controllers = Controllers(
         settings.controllers, place, failover, lambda: RemotingClient(on_request=serving, tls=tls), boot_seconds
     )
@@ -96,8 +97,12 @@ def _connect(failover: Failover, config: BrokerConfig, around: Surroundings) -> 
 def _serve(failover: Failover, config: BrokerConfig, ports: tuple[Dispatch, ...]) -> None:
     handlers = ReplicaProcessor(failover, config.identity).handlers()
     for port in ports:
-        for code, handler in handlers.items():
-            port.register(code, handler)
+        _register(port, handlers)
+
+
+def _register(port: Dispatch, handlers: Handlers) -> None:
+    for code, handler in handlers.items():
+        port.register(code, handler)
 
 
 def _settings(config: BrokerConfig, address: str) -> ReplicaSettings:

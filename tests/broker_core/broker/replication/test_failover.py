@@ -10,7 +10,7 @@ from broker_core.broker.replication.identity_file import save_identity
 from broker_core.broker.replication.messages import Identity
 from broker_core.broker.role import RoleKind
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.controller import decode_state
+from broker_core.protocol.bodies.controller import decode_state, encode_state
 from broker_core.protocol.bodies.replicas import EpochEntryCache, HaClientRuntimeInfo, HaRuntimeInfo
 from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import ResponseCode
@@ -119,6 +119,23 @@ async def test_a_replica_tells_its_epochs_and_the_state_of_its_name(tmp_path: Pa
         )
         assert [each.epoch for each in epochs.epoch_list] == [state.epoch]
         assert state.in_sync == in_sync_set(master)
+
+
+async def test_whoever_reaches_the_main_port_cannot_depose_the_master(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        state = decode_state((await group.ask(master, headers.NameStateRequest("b"))).body)
+        forged = replace(state, epoch=state.epoch + 1, master=None)
+
+        pushed = await group.ask(master, headers.NameStateRequest("b"), encode_state(forged))
+        switch = await group.ask(master, headers.HandOverRequest("b", state.epoch, 2, 10_000))
+
+        assert (pushed.code, switch.code) == (
+            ResponseCode.ILLEGAL_OPERATION,
+            ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+        )
+        assert decode_state((await group.ask(master, headers.NameStateRequest("b"))).body) == state
+        assert (await group.send(master, b"x")).code == ResponseCode.SUCCESS
 
 
 async def test_master_and_slave_tell_who_copies_the_log_and_how_far(tmp_path: Path) -> None:
