@@ -88,8 +88,7 @@ class BrokerHandlers:
         parts.check_cluster(header.cluster_name)
         if life_number(header.life) < 1:
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
-        if parts.states.find(header.broker_name) is not None or parts.hearing.has_room(header.broker_name):
-            parts.hearing.told(header.broker_name, (header.view_epoch, header.view_version), parts.clock())
+        self._told(header.broker_name, header.view_epoch, header.view_version)
         done = await parts.deciding.carry_out(
             Register(
                 name=header.broker_name,
@@ -110,6 +109,11 @@ class BrokerHandlers:
         )
         return Command.response(ResponseCode.SUCCESS, answer, encode_state(state))
 
+    def _told(self, name: str, epoch: int, version: int) -> None:
+        parts = self._parts
+        if parts.states.find(name) is not None or parts.hearing.has_room(name):
+            parts.hearing.told(name, (epoch, version), parts.clock())
+
     async def next_id(self, request: Command, _: Connection) -> Command:
         """Return the id that a new replica applies for."""
         header = request.header(headers.GetNextBrokerIdRequest)
@@ -125,6 +129,7 @@ class BrokerHandlers:
         header = request.header(headers.ApplyBrokerIdRequest)
         self._parts.check_cluster(header.cluster_name)
         self._check_name(header.broker_name)
+        self._told(header.broker_name, header.view_epoch, header.view_version)
         await self._parts.deciding.carry_out(
             ApplyId(header.broker_name, header.cluster_name, header.applied_broker_id, header.register_check_code)
         )

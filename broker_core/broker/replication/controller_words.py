@@ -95,7 +95,9 @@ def _next_id(place: Place, _: NextId) -> Request:
 
 
 def _apply_id(place: Place, command: ApplyId) -> Request:
-    return Request.request(ApplyBrokerIdRequest(place.cluster, place.name, command.broker_id, command.check))
+    return Request.request(
+        ApplyBrokerIdRequest(place.cluster, place.name, command.broker_id, command.check, *command.known)
+    )
 
 
 def _register(place: Place, command: Register) -> Request:

@@ -13,7 +13,7 @@ def introduction(
 ) -> dict[type[Command], Command | None]:
     """Return what is wanted now, by kind: first an id, then the registration of this life, until `view` shows it."""
     if not identity.broker_id:
-        applied = ApplyId(identity.applied_id, identity.check) if identity.applied_id else None
+        applied = ApplyId(identity.applied_id, identity.check, identity.known) if identity.applied_id else None
         return {NextId: None if applied else NextId(), ApplyId: applied}
     if view is not None and is_registered(view, MasterLife(identity.broker_id, identity.life)):
         return {Register: None}

@@ -58,10 +58,11 @@ class NextId:
 
 @dataclass(frozen=True, slots=True)
 class ApplyId:
-    """Command: give this process the id; whoever has the check code gets it again."""
+    """Command: give this process the id; whoever has the check code gets it again. `known` as in a heartbeat."""
 
     broker_id: int
     check: str
+    known: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,12 +194,17 @@ class GetNextBrokerIdResponse:
 
 @header(RequestCode.CONTROLLER_APPLY_BROKER_ID)
 class ApplyBrokerIdRequest:
-    """Code 1013: take an id; the check code tells the folder again. Answered by ApplyBrokerIdResponse."""
+    """Code 1013: take an id; the check code tells the folder again. Answered by ApplyBrokerIdResponse.
+
+    The newest view that is known is ours.
+    """
 
     cluster_name: str
     broker_name: str
     applied_broker_id: I64
     register_check_code: str
+    view_epoch: I32 = 0
+    view_version: I64 = 0
 
 
 @header()

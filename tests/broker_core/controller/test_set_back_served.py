@@ -119,3 +119,11 @@ async def test_after_a_restore_nothing_is_decided_until_all_replicas_are_heard(t
             await each.leave()
     async with hosted(tmp_path) as served:
         assert await set_back(served) == []
+
+
+async def test_a_replica_without_an_id_shows_that_the_state_was_set_back(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as served, brokers(served, 1) as [first]:
+        state = await led(served, 1)
+        asked = headers.ApplyBrokerIdRequest("C", "b", 2, "check2", state.epoch, state.version + 1)
+        assert (await first.ask(asked)).code == ResponseCode.CONTROLLER_NOT_LEADER
+        await eventually(lambda: is_seen(served))

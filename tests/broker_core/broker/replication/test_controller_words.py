@@ -75,6 +75,11 @@ def test_every_command_has_its_request(command: Command, code: RequestCode) -> N
     assert command_request(PLACE, command).code == code
 
 
+def test_who_has_no_id_yet_tells_what_it_knows() -> None:
+    asked = command_request(PLACE, ApplyId(2, "check", (3, 17))).header(headers.ApplyBrokerIdRequest)
+    assert (asked.applied_broker_id, asked.view_epoch, asked.view_version) == (2, 3, 17)
+
+
 def test_a_set_is_asked_for_with_the_lives_of_its_members() -> None:
     body = bodies.decode(SyncStateSet, command_request(PLACE, ALTER).body)
     assert body == SyncStateSet([1, 2], 12, {1: "9-cd", 2: "5-ab"})

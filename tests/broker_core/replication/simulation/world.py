@@ -11,7 +11,7 @@ from typing import Any
 from broker_core.broker.replication.following import SlaveLimits
 from broker_core.broker.replication.in_sync import SetTimes
 from broker_core.broker.replication.mastership import MasterLimits
-from broker_core.broker.replication.messages import Ask, NextId, Outcome, Register, SendHeartbeat
+from broker_core.broker.replication.messages import ApplyId, Ask, NextId, Outcome, Register, SendHeartbeat
 from broker_core.broker.replication.replica import ReplicaSettings
 from broker_core.controller.commands import Elect
 from broker_core.protocol.bodies.controller import NameState
@@ -273,7 +273,7 @@ class World:
                     state = self.engine.state
                     back(Outcome.DONE, None, state.next_id if state else 1)
                 return
-            if isinstance(effect.command, Register) and node.disk.identity is not None:
+            if isinstance(effect.command, Register | ApplyId) and node.disk.identity is not None:
                 controller.hearing.told(NAME, node.disk.identity.known, controller.clock.now)
             controller.command(on_the_wire(effect.command), back)
 
