@@ -71,6 +71,9 @@ _STATUSES: Final[dict[int, SendStatus]] = {
     ResponseCode.FLUSH_SLAVE_TIMEOUT: SendStatus.FLUSH_SLAVE_TIMEOUT,
     ResponseCode.SLAVE_NOT_AVAILABLE: SendStatus.SLAVE_NOT_AVAILABLE,
 }
+_STORED: Final = "stored, but"
+_NOT_CONFIRMED: Final = "[NOT_CONFIRMED]"
+"""How replicas say in a refusal that they have the message, or may have: a switch of the master may take it back."""
 
 
 class Sending:
@@ -117,7 +120,7 @@ class Sending:
     async def attempt(
         self, packed: Packed, queue: MessageQueue, *, timeout_ms: int, connect_ms: int | None = None
     ) -> SendResult:
-        """Send once; raise SendUncertain if the broker may have stored the message without answering.
+        """Send once; raise SendUncertain if the broker may have stored the message without saying that it stays.
 
         `connect_ms` is what of the time may pass before there is a connection.
         """
@@ -154,6 +157,9 @@ class Sending:
                 self.session.routes.forget(packed.topic)
             elif answer.code in self._config.retried_codes or self._faults.every_refusal_counts:
                 self._faults.note_failure(queue.broker_name, now=now_ms())
+            remark = answer.remark or ""
+            if remark.startswith(_STORED) or _NOT_CONFIRMED in remark:
+                raise SendUncertain(packed.topic, addr, remark, broker_name=queue.broker_name)
             raise self.session.named(refusal(answer.code, answer.remark, addr, topic=packed.topic), addr)
         try:
             stored = answer.header(SendMessageResponse)

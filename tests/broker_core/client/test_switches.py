@@ -182,6 +182,25 @@ async def test_what_may_be_stored_is_not_sent_again_against_the_callers_wish(
     assert cluster["two"].asked(SEND) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "remark"),
+    [
+        (ResponseCode.SYSTEM_ERROR, "stored, but [NOT_CONFIRMED] not known to be on all replicas in sync"),
+        (ResponseCode.SYSTEM_ERROR, "[NOT_CONFIRMED] forwarded to the master, which did not answer: closed"),
+        (ResponseCode.SERVICE_NOT_AVAILABLE, "stored, but another replica is the master now"),
+    ],
+)
+async def test_a_refusal_that_leaves_open_what_becomes_of_a_message_is_uncertain(
+    cluster: Cluster, session: Session, code: int, remark: str
+) -> None:
+    cluster["one"].on(SEND, refuse(code, remark))
+
+    with pytest.raises(SendUncertain, match=r"NOT_CONFIRMED|is the master now"):
+        await Producer(session).send(Message("orders", b"x"), timeout_ms=LONG_MS, is_repeatable=False)
+
+    assert len(cluster["one"].asked(SEND)) == 1
+
+
 async def test_a_master_that_says_it_is_none_is_asked_until_the_route_tells_another(
     cluster: Cluster, session: Session
 ) -> None:
