@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,8 +32,9 @@ async def costs_of(admin: Admin, change: Preview) -> Costs:
     before, after = master_of(change.before), master_of(change.after)
     if after is None or after == before:
         return Costs()
-    successor = await _runtime(admin, change.after, after)
-    old = None if change.before is None else await _runtime(admin, change.before, before)
+    heard = {each.id for each in change.heard}
+    successor = await _runtime(admin, change.after, after, heard)
+    old = None if change.before is None else await _runtime(admin, change.before, before, heard)
     groups = None if old is None else old.table.get("orderlyGroups")
     total = None if old is None else old.figure("orderlyGroupsTotal")
     return Costs(
@@ -62,10 +63,13 @@ def master_of(state: NameState | None) -> int | None:
     return None if state is None or state.master is None else state.master.id
 
 
-async def _runtime(admin: Admin, state: NameState, replica: int | None) -> BrokerRuntime | None:
+async def _runtime(admin: Admin, state: NameState, replica: int | None, heard: Set[int]) -> BrokerRuntime | None:
     if replica is None or replica not in state.replicas:
         return None
+    address = state.replicas[replica].address
+    if replica not in heard and any(state.replicas[each].address == address for each in heard & state.replicas.keys()):
+        return None  # a process that lost its folder has a new id where the old one was, and speaks for itself
     try:
-        return await admin.clusters.runtime_of(state.replicas[replica].address, timeout_ms=_PROCESS_MS)
+        return await admin.clusters.runtime_of(address, timeout_ms=_PROCESS_MS)
     except GantryError:
         return None  # a dead master is why one changes it; what it would say is unknown then

@@ -36,6 +36,22 @@ class Asked:
     decision: Decided | None = None
     epochs: Mapping[str, EpochEntryCache] = field(default_factory=dict)
 
+    def successor(self, broker: BrokerAddress) -> int | None:
+        """Return which other replica serves at the address of one; None if what is there speaks for itself.
+
+        A process that lost its folder has a new id where the old one was.
+        """
+        heard = (self.decision and self.decision.heard) or frozenset()
+        if broker.broker_id in heard:
+            return None
+        return next(
+            (each.broker_id for each in self.listed if each.addr == broker.addr and each.broker_id in heard), None
+        )
+
+    def runtime(self, broker: BrokerAddress | None) -> BrokerRuntime | None:
+        """Return what a replica said of itself, None if it said nothing."""
+        return None if broker is None or self.successor(broker) is not None else self.found.get(broker.addr)
+
 
 def read(cluster: str, name: str) -> Replicas:
     """Return the replicas of a broker name; raise NotKnown for one that was never seen, or what the client raises."""
@@ -84,17 +100,17 @@ def shown(name: str, said: Asked) -> Replicas:
 
 
 def _replica(broker: BrokerAddress, said: Asked) -> Replica:
-    runtime = said.found.get(broker.addr)
-    leader = next((each.addr for each in said.listed if each.broker_id == said.master_id), "")
+    runtime, successor = said.runtime(broker), said.successor(broker)
+    leader = next((each for each in said.listed if each.broker_id == said.master_id), None)
     is_master = broker.broker_id == said.master_id
-    behind = Behind() if is_master else behind_of(said.found.get(leader), runtime)
+    behind = Behind() if is_master else behind_of(said.runtime(leader), runtime)
     booted_at = None if runtime is None else runtime.booted_at
     return Replica(
         broker_id=broker.broker_id,
         address=broker.addr,
         role="master" if is_master else "slave",
         reachable=runtime is not None,
-        reason=said.reasons.get(broker.addr),
+        reason=said.reasons.get(broker.addr) if successor is None else f"replica {successor} is at its address now",
         version=None if runtime is None else runtime.version,
         started_at=None if booted_at is None else rfc3339(booted_at),
         log_begin=None if runtime is None else runtime.log_begin,
@@ -103,5 +119,7 @@ def _replica(broker: BrokerAddress, said: Asked) -> Replica:
         behind_ms=behind.ms,
         failover=None
         if said.decision is None
-        else of_replica(broker.broker_id, said.decision, runtime, said.epochs.get(broker.addr)),
+        else of_replica(
+            broker.broker_id, said.decision, runtime, None if runtime is None else said.epochs.get(broker.addr)
+        ),
     )

@@ -52,3 +52,22 @@ async def test_groups_that_hold_queues_at_the_old_master_pause(tmp_path: Path) -
     assert (found.orderly_groups, found.orderly_groups_total) == (["billing"], 1)
     assert found.has_until is not None
     assert (silent.orderly_groups, silent.orderly_groups_total) == (None, None)
+
+
+async def test_what_another_replica_at_the_old_masters_address_says_counts_not(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
+        master = await group.master()
+        await group.send(master, b"x")
+        successor = group.slaves()[0].components.roles.now.broker_id
+        change = await admin.replication.preview_election("b", successor)
+        assert change.before is not None
+        assert change.before.master is not None
+        old = change.before.master.id
+        replicas = {**change.before.replicas, 9: change.before.replicas[old]}
+        heard = [HeardReplica(9 if each.id == old else each.id, end=each.end) for each in change.heard]
+        before, after = replace(change.before, replicas=replicas), replace(change.after, replicas=replicas)
+
+        found = await costs_of(admin, replace(change, before=before, after=after, heard=heard))
+
+    assert found.has_until is not None
+    assert (found.orderly_groups, found.orderly_groups_total) == (None, None)

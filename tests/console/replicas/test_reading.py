@@ -11,7 +11,9 @@ from broker_core.client.session import Session
 from broker_core.protocol.message import Message
 from console.replicas.reading import Asked, asked, shown
 from console.replicas.shapes import Replicas
+from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
+from tests.support.replica_group import replica_group
 from tests.support.wait import eventually
 
 
@@ -70,3 +72,31 @@ async def test_a_slave_that_does_not_answer_is_unknown_and_one_without_master_is
         assert (slave.reachable, slave.reason, slave.log_end, slave.behind_bytes) == (False, "it is gone", None, None)
         assert (alone.replicas[1].log_end is None, alone.replicas[1].behind_bytes) == (False, None)
         assert [each.broker_id for each in left.replicas][-1] == 1
+
+
+async def test_a_replica_whose_address_another_one_has_now_tells_nothing(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
+        master = await group.master()
+        await group.send(master, b"x")
+        said = await asked(admin, "b")
+        assert said.decision is not None
+        assert said.decision.known is not None
+        now = said.decision.known.state
+        # The master lost its folder: its process is replica 9, and master 1 of the decision is no more.
+        gone = said.listed[[each.broker_id for each in said.listed].index(said.master_id or 0)]
+        replicas = {**now.replicas, 9: now.replicas[gone.broker_id]}
+        known = replace(said.decision.known, state=replace(now, replicas=replicas))
+        heard = frozenset({*now.replicas, 9}) - {gone.broker_id}
+        listed = [*said.listed, replace(gone, broker_id=9)]
+
+        found = shown("b", replace(said, listed=listed, decision=replace(said.decision, known=known, heard=heard)))
+
+    rows = {each.broker_id: each for each in found.replicas}
+    old = rows.pop(gone.broker_id)
+    assert (old.role, old.reachable, old.log_end) == ("master", False, None)
+    assert old.reason == "replica 9 is at its address now"
+    assert old.failover is not None
+    assert (old.failover.confirm, old.failover.epochs) == (None, None)
+    assert rows[9].reachable
+    assert rows[9].log_end
+    assert {each.behind_bytes for each in rows.values()} == {None}, "behind a master that nobody asked"
