@@ -13,12 +13,13 @@ from typing import Final
 
 from django.db import transaction
 from django.db.models import QuerySet
+from msgspec.structs import replace
 
 from broker_core.protocol.bodies.controller import NameState
 from console.clusters.models import Cluster
 from console.moments import rfc3339
 from console.replicas.models import SeenDecision
-from console.replicas.shapes import PastDecision, ReplicaHistory
+from console.replicas.shapes import PastDecision, Replica, ReplicaHistory, Replicas
 
 MAX_KEPT: Final = 200
 """Of each broker name; the oldest go."""
@@ -42,6 +43,30 @@ def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
     """Return the last decisions, the newest first; none of a name that no controller knows."""
     rows = _rows(cluster).filter(broker=broker)[:limit]
     return ReplicaHistory(broker=broker, items=[_shown(row) for row in rows])
+
+
+def with_since(cluster: str, shown: Replicas) -> Replicas:
+    """Return the replicas with since when each is in the in-sync set."""
+    since = _in_sync_since(cluster, shown.broker)
+    return replace(shown, replicas=[_since(each, since.get(each.broker_id)) for each in shown.replicas])
+
+
+def _since(replica: Replica, moment: str | None) -> Replica:
+    if replica.failover is None or not replica.failover.in_sync:
+        return replica
+    return replace(replica, failover=replace(replica.failover, in_sync_since=moment))
+
+
+def _in_sync_since(cluster: str, broker: str) -> dict[int, str]:
+    """Return since when the members of the newest in-sync set are in it without a break, as far as is kept."""
+    found: dict[int, str] = {}
+    members: set[int] | None = None
+    for row in _rows(cluster).filter(broker=broker):
+        members = set(row.in_sync) if members is None else members & set(row.in_sync)
+        if not members:
+            break
+        found |= dict.fromkeys(members, _text(row.decided_at or row.seen_at))
+    return found
 
 
 def names(cluster: str) -> list[str]:

@@ -7,12 +7,15 @@ from collections.abc import Collection
 from typing import Any, Final
 
 import redis.asyncio
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError
 from redis.exceptions import RedisError
 
 from broker_core.client.admin import Admin
 from broker_core.errors import GantryError
 from console import live
 from console.clusters.reasons import reason_of
+from console.replicas import history
 from console.replicas.reading import asked, shown
 from console.replicas.rounds import Rounds
 from console.replicas.shapes import Replicas
@@ -21,6 +24,7 @@ EVERY_MS: Final = 2_000
 # A frozen process must not keep back who became master instead.
 _PROCESS_MS: Final = 1_000
 
+with_since = sync_to_async(history.with_since)
 _log = logging.getLogger(__name__)
 
 
@@ -43,19 +47,19 @@ class ReplicaPages:
         await self._rounds.close()
 
     async def look(self, admin: Admin, names: Collection[str]) -> None:
-        """Publish each name that is watched, as a whole; raise what the client and Redis raise."""
+        """Publish each name that is watched, as a whole; raise what the client, Redis and the database raise."""
         states: dict[str, Replicas] = {}
         for name in await self._watched(sorted(names)):
             said = await asked(admin, name, timeout_ms=_PROCESS_MS)
             if said.listed:
-                states[live.replicas(self._cluster, name)] = shown(name, said)
+                states[live.replicas(self._cluster, name)] = await with_since(self._cluster, shown(name, said))
         await self._publisher.publish(states)
 
     async def _look(self, admin: Admin, names: Collection[str]) -> None:
         try:
             await self.look(admin, names)
             self._failed_before = False
-        except (GantryError, RedisError) as error:
+        except (GantryError, RedisError, DatabaseError) as error:
             if not self._failed_before:
                 words = reason_of(error) if isinstance(error, GantryError) else str(error)
                 _log.warning("cluster=%s: open pages do not hear of replicas (%s)", self._cluster, words)

@@ -20,6 +20,7 @@ from console.clusters.outcomes import not_listed
 from console.clusters.reasons import reason_of
 from console.errors import NotKnown
 from console.moments import rfc3339
+from console.replicas import history
 from console.replicas.behind import Behind, behind_of
 from console.replicas.deciding import Decided, decided, of_name, of_replica
 from console.replicas.shapes import Replica, Replicas
@@ -57,7 +58,7 @@ def read(cluster: str, name: str) -> Replicas:
     """Return the replicas of a broker name; raise NotKnown for one that was never seen, or what the client raises."""
     said = ask(cluster, lambda admin: asked(admin, name))
     if said.listed:
-        return shown(name, said)
+        return history.with_since(cluster, shown(name, said))
     known = remembered(cluster).brokers.get(name)
     if known is None:
         raise NotKnown(f"No name server lists a broker {name!r}.")

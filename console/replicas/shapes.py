@@ -31,6 +31,12 @@ class FailoverOfReplica(Struct, frozen=True, kw_only=True):
     confirm: Annotated[int | None, Meta(description="Up to here it knows that every replica in sync has the log.")]
     last_epoch: Annotated[int, Meta(description="The newest in its log when it registered.")]
     epochs: Annotated[Sequence[LogEpoch] | None, Meta(description="The last ones of its log.")]
+    in_sync_since: Annotated[
+        Moment | None,
+        Meta(
+            description="When it entered the in-sync set, at the latest; null outside, and if the console never saw it."
+        ),
+    ] = None
 
 
 class Replica(Struct, frozen=True, kw_only=True):

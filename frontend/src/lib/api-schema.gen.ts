@@ -4311,6 +4311,11 @@ export interface components {
             last_epoch: number;
             /** @description The last ones of its log. */
             epochs: components["schemas"]["LogEpoch"][] | null;
+            /**
+             * Format: date-time
+             * @description When it entered the in-sync set, at the latest; null outside, and if the console never saw it.
+             */
+            in_sync_since: string | null;
         };
         /** @description A field that differs. */
         FieldChange: {

@@ -13,6 +13,7 @@ from broker_core.protocol.bodies.controller import LastChange, MasterLife, NameS
 from console.clusters.models import Cluster
 from console.replicas import history
 from console.replicas.figures import DecidedFigures
+from console.replicas.shapes import FailoverOfReplica, Replica, Replicas
 from console.replicas.watch import ReplicaWatch
 from tests.console.replicas.administered import administered
 from tests.support.cast import Cast
@@ -32,6 +33,18 @@ def state(epoch: int, master: int | None, *in_sync: int, version: int = 1, why: 
     life = None if master is None else MasterLife(master, "1-a")
     last = LastChange(why, "n1", AT)
     return replace(new_state("b", "C"), epoch=epoch, version=version, master=life, in_sync=list(in_sync), last=last)
+
+
+def at_moment(decided: NameState, at: int) -> NameState:
+    return replace(decided, last=LastChange("killed", "n1", at))
+
+
+def replicas(*ids: int) -> Replicas:
+    """Return replicas that are in sync, as the API shows them."""
+    fields = dict.fromkeys(Replica.__struct_fields__)
+    led = FailoverOfReplica(in_sync=True, heard=True, clean=True, life="1-a", confirm=None, last_epoch=1, epochs=None)
+    rows = [Replica(**{**fields, "broker_id": number, "failover": led}) for number in ids]  # type: ignore[arg-type]
+    return Replicas(broker="b", at="", mode="failover", master_id=1, failover=None, failover_reason=None, replicas=rows)
 
 
 def kept(limit: int = 20) -> list[tuple[int, int | None, list[int]]]:
@@ -67,6 +80,19 @@ def test_an_election_is_another_epoch_than_before_and_not_the_first_that_is_seen
     assert history.elections("prod", AT + 2) == {"b": [AT + 6]}
     assert history.elections("prod", AT + 9) == {}
     assert (history.names("prod"), history.names("other")) == (["b"], [])
+
+
+def test_a_replica_is_in_sync_since_it_entered_the_set_last(cluster: Cluster) -> None:
+    sets = (1, 2), (1,), (1, 2), (1, 2, 3), (1, 2)
+    for at, in_sync in enumerate(sets):
+        history.keep("prod", [at_moment(state(1, 1, *in_sync, version=at), AT + at)], AT + at)
+
+    def since(*ids: int) -> list[str | None]:
+        rows = history.with_since("prod", replicas(*ids)).replicas
+        return [None if each.failover is None else each.failover.in_sync_since for each in rows]
+
+    assert since(1, 2) == ["2026-05-01T08:00:00.000Z", "2026-05-01T08:00:00.002Z"]
+    assert since(3) == [None]
 
 
 def test_nothing_is_kept_of_a_cluster_that_was_removed(cluster: Cluster) -> None:

@@ -21,7 +21,7 @@ const STATE = {
 type Failover = NonNullable<Replica["failover"]>
 
 const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"] = "slave"): Replica =>
-  replica(id, { role, failover: { in_sync: true, heard: true, clean: true, life: "1-a", confirm: null, last_epoch: 5, epochs: null, ...failover } })
+  replica(id, { role, failover: { in_sync: true, heard: true, clean: true, life: "1-a", confirm: null, last_epoch: 5, epochs: null, in_sync_since: null, ...failover } })
 
 const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
   const failover = { ...STATE, writable: true, writable_reason: null, stuck: null, set_back: false, age_ms: 0, ...state }

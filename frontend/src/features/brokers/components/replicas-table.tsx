@@ -61,7 +61,7 @@ function InSet({ replica: { failover } }: { replica: Replica }) {
     )
   return (
     <Badge tone={failover.in_sync ? "quiet" : "warn"} icon={failover.in_sync ? IconCircleCheck : IconRefresh}>
-      {t(failover.in_sync ? "replicas.inSet" : "replicas.outOfSet")}
+      {t(failover.in_sync ? "replicas.inSet" : "replicas.outOfSet")} {failover.in_sync_since && <Ago at={failover.in_sync_since} />}
     </Badge>
   )
 }
