@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.http import Http404, HttpResponse
 from rest_framework import exceptions
+from rest_framework.request import Request
 from rest_framework.views import set_rollback
 
 from console.accounts.models import User
@@ -54,7 +55,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespo
     """Return the answer for an exception of a view (REST_FRAMEWORK's EXCEPTION_HANDLER)."""
     request = context["request"]
     request_id = getattr(request, "request_id", "")
-    problem = problem_of(error, "#/" if request.method in _WITH_BODY else "?")
+    problem = problem_of(error, "?" if request.method not in _WITH_BODY or _is_of_query(error, request) else "#/")
     if problem is None:
         _log.error("request %s: %s %s failed", request_id, request.method, request.path, exc_info=error)
         problem = internal(request_id)
@@ -69,6 +70,11 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> HttpRespo
     if authenticate:
         response["WWW-Authenticate"] = authenticate
     return response
+
+
+def _is_of_query(error: Exception, request: Request) -> bool:
+    fields = error.detail if isinstance(error, exceptions.ValidationError) else None
+    return isinstance(fields, dict) and fields.keys() <= request.query_params.keys()
 
 
 def problem_of(error: Exception, place: str = "#/") -> ProblemError | None:

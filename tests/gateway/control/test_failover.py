@@ -87,6 +87,7 @@ def test_a_plan_is_made_once_and_only_while_what_it_showed_is_so(call: Call) -> 
     other = call("POST", path.replace("2:", "1:"), params=named)
     forged = call("POST", path, params={"plan": "mine"})
     assert [(each.status_code, each.json()["code"]) for each in (other, forged)] == [(422, "INVALID")] * 2
+    assert [fault["pointer"] for fault in forged.json()["errors"]] == ["?plan"]
     done = call("POST", path, params=named)
     assert done.status_code == 200, done.text
     assert (done.json()["after"]["master_id"], done.json()["plan"]) == (2, None)
@@ -118,8 +119,9 @@ def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call) -> No
     gone = call("POST", "/brokers/nowhere/replicas/2:promote")
     stranger = call("POST", f"/brokers/{failover.PAIR}/replicas/9:remove?dry_run=true")
     master = call("POST", f"/brokers/{failover.PAIR}/replicas/1:remove?living=true")
+    no_id = call("POST", f"/brokers/{failover.PAIR}/replicas/{10**20}:promote")
 
-    assert (gone.status_code, stranger.status_code, master.status_code) == (404, 404, 409)
+    assert (gone.status_code, stranger.status_code, master.status_code, no_id.status_code) == (404, 404, 409, 404)
     assert "master" in master.json()["detail"]
 
 
