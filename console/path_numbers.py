@@ -7,9 +7,9 @@ from django.urls.converters import IntConverter
 
 
 class NumberConverter(IntConverter):
-    """Decimal digits without leading zeros."""
+    """Decimal digits without leading zeros, no more than a number of 64 bits has at any rate."""
 
-    regex = "0|[1-9][0-9]*"
+    regex = "0|[1-9][0-9]{0,17}"
 
 
 register_converter(NumberConverter, "number")
