@@ -45,6 +45,11 @@ class Route:
         return {name: addrs[MASTER_ID] for name, addrs in self.brokers.items() if MASTER_ID in addrs}
 
     @property
+    def leaderless(self) -> list[str]:
+        """The names of its brokers that have no master at the moment, whose messages nobody else can tell."""
+        return sorted({queue.broker_name for queue in self.data.queue_datas}.difference(self.masters))
+
+    @property
     def without_master(self) -> str | None:
         """The name of a broker that would be sent to if it had a master at the moment; None if there is none."""
         for queue in self.data.queue_datas:

@@ -15,7 +15,7 @@ from broker_core.client.admin.index import MAX_FOUND, KeyLookup, SearchFigures, 
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
-from broker_core.client.errors import BrokerRefused, MalformedAnswer, Unreachable
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, NoMaster, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -92,10 +92,11 @@ class Messages:
         """Return messages with `key` among their keys or as unique id, stored from `begin` to `end` (ms).
 
         Every broker of the topic, or of another one, is asked for `max_messages`, at most 64, but for those at the
-        addresses `without`. Raises TopicNotFound or Unreachable.
+        addresses `without`. One without a master fails with NoMaster, by its name. Raises TopicNotFound or Unreachable.
         """
-        masters = await self._requests.masters_of(on_brokers_of or topic)
-        masters = {addr: name for addr, name in masters.items() if addr not in without}
+        route = await self._requests.route_now(on_brokers_of or topic)
+        masters = {addr: name for name, addr in route.masters.items() if addr not in without}
+        leaderless = {name: NoMaster(name, topic=topic) for name in route.leaderless if name not in without}
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
         answers = await self._requests.ask_each(masters, lambda addr: ask_index(self._requests, addr, header))
         placed = [
@@ -108,11 +109,11 @@ class Messages:
         oldest = {masters[addr]: each.oldest_at for addr, each in answers.found.items() if each.oldest_at is not None}
         return SearchResult(
             placed,
-            complete=answers.complete and not is_cut,
+            complete=answers.complete and not is_cut and not leaderless,
             is_cut=is_cut,
             figures=figures_of(answers.found.values()),
-            failed=answers.failed,
-            asked=dict(masters),
+            failed={**answers.failed, **leaderless},
+            asked={**masters, **{name: name for name in leaderless}},
             oldest_at=oldest,
         )
 

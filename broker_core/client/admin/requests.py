@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import MalformedAnswer, NoMaster, TimedOut, Unreachable
-from broker_core.client.routes import MASTER_ID
+from broker_core.client.routes import MASTER_ID, Route
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.clusters import ClusterInfo
@@ -79,8 +79,11 @@ class AdminRequests:
 
     async def masters_of(self, topic: str) -> dict[str, str]:
         """Return address → broker name of the masters that have `topic`; raise TopicNotFound."""
-        route = await self.session.routes.refresh(topic)
-        return {addr: name for name, addr in route.masters.items()}
+        return {addr: name for name, addr in (await self.route_now(topic)).masters.items()}
+
+    async def route_now(self, topic: str) -> Route:
+        """Return where the topic is, as a name server tells it now; raise TopicNotFound."""
+        return await self.session.routes.refresh(topic)
 
     async def known_masters_of(self, topic: str) -> dict[str, str]:
         """Return the same from the cached route, up to half a minute old; for frequent requests."""

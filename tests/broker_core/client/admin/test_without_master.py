@@ -14,7 +14,7 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.errors import NoMaster, TopicNotFound
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.access import PlainAccessConfig
-from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from tests.support.scripted import Cluster, refuse, scripted_cluster, succeed
 
 CHANGED: Final = (
@@ -113,3 +113,17 @@ async def test_a_change_of_no_broker_that_has_the_topic_fails(cluster: Cluster, 
 
     with pytest.raises(TopicNotFound):
         await admin.topics.update_on("orders", {"broker-b": TopicChange(perm=4)})
+
+
+async def test_a_message_that_a_broker_without_master_may_have_is_not_said_to_be_nowhere(
+    cluster: Cluster, admin: Admin
+) -> None:
+    cluster["broker-a"].on(RequestCode.QUERY_MESSAGE, refuse(ResponseCode.QUERY_NOT_FOUND))
+    lose_masters(cluster, "broker-b")
+
+    found = await admin.messages.search("orders", "A17")
+    rest = await admin.messages.search("orders", "A17", without=found.failed)
+
+    assert (found.messages, found.complete, list(found.failed)) == ([], False, ["broker-b"])
+    assert found.asked == {cluster["broker-a"].addr: "broker-a", "broker-b": "broker-b"}
+    assert not rest.failed
