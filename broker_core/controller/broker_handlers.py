@@ -17,6 +17,8 @@ from broker_core.protocol.headers import controller as headers
 from broker_core.protocol.topics import MAX_TOPIC_NAME, TOPIC_NAME
 from broker_core.remoting import Connection, Handler
 
+MOST_TOLD_EPOCH: Final = 1 << 30
+"""A higher epoch is believed only of a name that has got there, which takes longer than a century."""
 MOST_NAMES: Final = 5_000
 """How many broker names a controller takes: all are read into memory."""
 
@@ -46,6 +48,7 @@ class BrokerHandlers:
         try:
             parts.check_cluster(header.cluster_name)
             state = parts.states.find(beat.name)
+            _check_told(state, beat.epoch, beat.last_epoch, beat.view[0])
             if beat.life and (state is not None or parts.hearing.has_room(beat.name)):
                 parts.hearing.heartbeat(beat, now)
                 parts.links.heard(beat.name, beat.id, beat.life, connection)
@@ -88,6 +91,7 @@ class BrokerHandlers:
         parts.check_cluster(header.cluster_name)
         if life_number(header.life) < 1:
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
+        _check_told(parts.states.find(header.broker_name), header.last_epoch, header.view_epoch)
         self._told(header.broker_name, header.view_epoch, header.view_version)
         done = await parts.deciding.carry_out(
             Register(
@@ -163,6 +167,15 @@ class BrokerHandlers:
         )
         answer = headers.AlterSyncStateSetResponse(done.after.set_version)
         return Command.response(ResponseCode.SUCCESS, answer, bodies.encode_strict(sync_state_set(done.after)))
+
+
+def _check_told(state: NameState | None, *epochs: int) -> None:
+    """Raise Refused for an epoch that no replica of a name can know: from it on, none could be elected any more."""
+    if max(epochs) > max(MOST_TOLD_EPOCH, state.epoch if state is not None else 0):
+        raise Refused(
+            ResponseCode.CONTROLLER_INVALID_REQUEST,
+            f"epoch {max(epochs)} is told, and none above {MOST_TOLD_EPOCH} was",
+        )
 
 
 def _beat(header: headers.BrokerHeartbeatRequest) -> Heartbeat:

@@ -24,6 +24,7 @@ from broker_core.controller.electing import accept_loss, elect
 from broker_core.controller.errors import Refused
 from broker_core.controller.set_back import adopt, heal, is_set_back
 from broker_core.protocol.bodies.controller import (
+    HIGHEST_EPOCH,
     STATE_BYTES,
     LastChange,
     MasterLife,
@@ -64,6 +65,11 @@ _SET_BACK: Final = (
 def _written(before: NameState | None, after: NameState, last: LastChange, change: str) -> NameState:
     version = max(after.version, before.version if before else 0) + 1
     written = replace(after, version=version, change=change, last=last)
+    if max(written.epoch, written.top_epoch) > HIGHEST_EPOCH:
+        raise Refused(
+            ResponseCode.CONTROLLER_INVALID_REQUEST,
+            f"{after.name} has used its epochs up: none follows {HIGHEST_EPOCH}",
+        )
     if len(encode_state(written)) > STATE_BYTES:
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,

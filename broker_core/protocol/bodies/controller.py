@@ -14,6 +14,8 @@ from broker_core.protocol.errors import MalformedBody
 
 STATE_BYTES: Final = 64 << 10
 """The longest text of a state."""
+HIGHEST_EPOCH: Final = (1 << 31) - 1
+"""Headers and the stream of the log have epochs in 32 bits, signed."""
 _COUNTER_DIGITS: Final = 18
 
 
@@ -112,6 +114,8 @@ def _check(state: NameState) -> None:
         raise MalformedBody(f"{state.name}: {min(unknown)} is in the in-sync set, but is no replica")
     if state.master is not None and state.master.id not in state.in_sync:
         raise MalformedBody(f"{state.name}: the master {state.master.id} is not in the in-sync set")
+    if max(state.epoch, state.top_epoch) > HIGHEST_EPOCH:
+        raise MalformedBody(f"{state.name}: epoch {max(state.epoch, state.top_epoch)} is above {HIGHEST_EPOCH}")
     for replica in state.replicas.values():
         life_number(replica.life)
 

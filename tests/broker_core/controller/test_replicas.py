@@ -253,3 +253,9 @@ def test_a_state_never_becomes_longer_than_an_engine_takes() -> None:
     with pytest.raises(Refused, match="remove replicas") as refused:
         decide(full, ApplyId("b", "C", 61, "x" * 1000), STAMP)
     assert refused.value.code == 2005
+
+
+def test_no_epoch_follows_the_highest_that_headers_can_tell() -> None:
+    last = state(epoch=(1 << 31) - 1)
+    with pytest.raises(Refused, match="used its epochs up"):
+        decide(last, Elect("b", alive(1, 2), MasterLife(1, life(1)), "silent"), STAMP)

@@ -69,6 +69,18 @@ async def test_a_killed_master_is_replaced_sooner_than_a_silent_one(tmp_path: Pa
         await eventually(lambda: second.told[-1].master == MasterLife(2, "1-a"))
 
 
+async def test_an_epoch_that_nobody_can_know_is_not_believed(served: Hosted) -> None:
+    async with brokers(served, 1):
+        await elected(served, 1)
+        stranger = Broker(served, 2, last_epoch=(1 << 31) - 1)
+        assert (await stranger.apply()).code == ResponseCode.SUCCESS
+        for answer in (await stranger.register(), await stranger.beat()):
+            assert answer.code == ResponseCode.CONTROLLER_INVALID_REQUEST
+            assert "epoch 2147483647 is told" in (answer.remark or "")
+        assert (await served.state()).top_epoch == 0
+        await stranger.leave()
+
+
 async def test_a_silent_master_is_replaced(tmp_path: Path) -> None:
     async with hosted(tmp_path, timeout_seconds=0.5) as served, brokers(served, 1, 2) as [first, _]:
         await elected(served, 1)
