@@ -64,9 +64,13 @@ class Rounds:
         if now - self._stepped_at > ASLEEP_SECONDS:
             self._hearing.woke(now)
         self._stepped_at = now
+        states = self._states.all()
         for beat in self._hearing.probes(now):
-            self._begin(("probe", f"{beat.name} {beat.id}"), self._probe(beat))
-        self._hearing.prune({name: state.replicas.keys() for name, state in self._states.all().items()}, now)
+            # Only where a replica registered: anybody may send heartbeats in any name, and say any address.
+            replica = states[beat.name].replicas.get(beat.id) if beat.name in states else None
+            if replica is not None and replica.life == beat.life:
+                self._begin(("probe", f"{beat.name} {beat.id}"), self._probe(beat, replica.address))
+        self._hearing.prune({name: state.replicas.keys() for name, state in states.items()}, now)
         await self._trust.review(now)
         if not self._leader.is_leading:
             return
@@ -92,15 +96,15 @@ class Rounds:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("%s: failed", " ".join(what), exc_info=error)
 
-    async def _probe(self, beat: Heartbeat) -> None:
-        host, _, port = beat.address.rpartition(":")
+    async def _probe(self, beat: Heartbeat, address: str) -> None:
+        host, _, port = address.rpartition(":")
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_SECONDS):
                 _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
         except ConnectionRefusedError:
             self._hearing.refused(beat.name, beat.id, beat.life, self._clock())
         except (OSError, TimeoutError, ValueError, OverflowError) as error:
-            _log.debug("%s: %s", beat.address, error)
+            _log.debug("%s: %s", address, error)
         else:
             writer.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -67,6 +68,26 @@ async def test_a_killed_master_is_replaced_sooner_than_a_silent_one(tmp_path: Pa
         state = await served.state()
         assert (state.last.why, state.epoch, state.in_sync) == ("killed", 2, [1, 2])
         await eventually(lambda: second.told[-1].master == MasterLife(2, "1-a"))
+
+
+async def test_a_stranger_makes_the_controller_connect_nowhere(tmp_path: Path) -> None:
+    tried: list[asyncio.StreamWriter] = []
+
+    async def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tried.append(writer)
+        writer.close()
+
+    port = await asyncio.start_server(accept, "127.0.0.1", 0)
+    address = f"127.0.0.1:{port.sockets[0].getsockname()[1]}"
+    async with hosted(tmp_path, timeout_seconds=3600.0) as served, brokers(served, 1, 2) as [first, _], port:
+        await elected(served, 1)
+        assert (await first.alter(await served.state(), 1, 2)).code == ResponseCode.SUCCESS
+        for stranger in (Broker(served, 9, address=address), Broker(served, 1, address=address, name="else")):
+            assert (await stranger.beat()).code != ResponseCode.SUCCESS
+            await stranger.leave()
+        await first.leave()
+        await elected(served, 2)  # the port of the master was tried twice meanwhile
+    assert not tried
 
 
 async def test_an_epoch_that_nobody_can_know_is_not_believed(served: Hosted) -> None:
