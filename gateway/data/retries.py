@@ -7,10 +7,12 @@ the brokers for it by their index.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 from typing import Final
 
+from broker_core.client.admin import Admin, BrokerRuntime
 from broker_core.client.admin.messages import Messages, SearchResult
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.errors import TopicNotFound
@@ -25,6 +27,8 @@ from gateway.data.sending import SendOutcome, already_stored, failed
 from gateway.problems import SEND_UNCERTAIN, ProblemError
 
 _AT_ONCE: Final = 32
+_INDEXED_S: Final = 2.0
+_LOOK_S: Final = 0.02
 
 
 def identify(drafts: Sequence[Draft], claim: Claim) -> None:
@@ -45,6 +49,7 @@ async def find_ended(parts: DataPlaneParts, cluster: str, drafts: Sequence[Draft
     limit = asyncio.Semaphore(_AT_ONCE)
     try:
         admin = await parts.connections.admin(cluster)
+        await _until_indexed(admin, drafts[0].message.topic)
     except GantryError as error:
         return {draft.entry_id: _still_unknown(draft, str(error)) for draft in drafts}
 
@@ -73,6 +78,31 @@ def _after_unknown(drafts: Sequence[Draft], ended: Mapping[str, SendOutcome]) ->
     }
 
 
+async def _until_indexed(admin: Admin, topic: str) -> None:
+    """Return when what the log of each master of a topic has now is in its index; raise what a broker fails with.
+
+    A new master has what the first try sent, and shows it only when the other replicas have all of its log.
+    """
+    masters = (await admin.topics.route(topic)).masters.values()
+    await asyncio.gather(*(_until_indexed_on(admin, addr) for addr in masters))
+
+
+async def _until_indexed_on(admin: Admin, addr: str) -> None:
+    ends = time.monotonic() + _INDEXED_S
+    figures = await admin.clusters.runtime_of(addr)
+    end = figures.log_end
+    while _indexed(figures) < (end or 0):
+        if time.monotonic() > ends:
+            raise _NotAllAnswered(f"{addr} has not yet indexed all that it has")
+        await asyncio.sleep(_LOOK_S)
+        figures = await admin.clusters.runtime_of(addr)
+
+
+def _indexed(figures: BrokerRuntime) -> int:
+    """Return the log offset up to which a broker's index is complete."""
+    return (figures.log_end or 0) - (figures.dispatch_behind_bytes or 0)
+
+
 class _NotAllAnswered(GantryError):
     """A broker that may have the message did not answer, or searched only a part."""
 
@@ -81,6 +111,7 @@ async def find_half(parts: DataPlaneParts, cluster: str, draft: Draft) -> Placed
     """Return the half message that an earlier try sent, None if no broker has it; raise SEND_UNCERTAIN if unknown."""
     try:
         admin = await parts.connections.admin(cluster)
+        await _until_indexed(admin, draft.message.topic)
         unique_id = draft.message.properties[names.UNIQ_KEY]
         # Brokers make the topic of half messages when they need it, and announce it later.
         result = await admin.messages.search(HALF_TOPIC, unique_id, on_brokers_of=draft.message.topic)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from broker_core.client.admin.clusters import BrokerRuntime, Clusters
 from broker_core.client.admin.messages import Messages
 from broker_core.client.errors import SendUncertain, Unreachable
 from broker_core.client.producer import Producer
-from gateway.data import idempotency
+from gateway.data import idempotency, retries
 from tests.gateway.data.conftest import Api, code_of
 
 BODY = {"body": {"encoding": "text", "data": "x"}}
@@ -191,3 +192,27 @@ async def test_what_a_process_was_at_when_it_died_counts_as_unknown(api: Api, mo
     assert await stored_in(api, topic) == 1
     stuck.set()
     await dead
+
+
+@pytest.mark.in_process
+async def test_what_a_broker_has_and_does_not_show_yet_is_not_sent_again(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a new master until the other replicas have all of its log."""
+    topic = await api.topic()
+    break_first(monkeypatch, "send", stores=False)
+    figures = {"commitLogMaxOffset": "900", "dispatchBehindBytes": "100"}
+
+    async def runtime_of(*_: Any, **__: Any) -> BrokerRuntime:
+        return BrokerRuntime(figures)
+
+    monkeypatch.setattr(Clusters, "runtime_of", runtime_of)
+    monkeypatch.setattr(retries, "_INDEXED_S", 0.05)
+    path = f"/topics/{topic}/messages"
+
+    for _ in range(2):
+        assert code_of(await api.post(path, BODY, headers=KEY)) == (504, "SEND_UNCERTAIN")
+    assert await stored_in(api, topic) == 0
+    figures["dispatchBehindBytes"] = "0"
+    assert (await api.post(path, BODY, headers=KEY)).status_code == 201
+    assert await stored_in(api, topic) == 1
