@@ -83,7 +83,15 @@ class ReplicaProcessor:
             return Command.response(ResponseCode.SUCCESS, body=bodies.encode(status))
         states = self._failover.slaves.states(end, mastership.acks())
         members = [
-            HaConnectionInfo(each.peer, each.acked, each.lag, each.is_in_sync, each.bytes_per_second, each.began_at)
+            HaConnectionInfo(
+                addr=each.peer,
+                slave_ack_offset=each.ack.log_offset,
+                diff=each.lag,
+                in_sync=each.ack.is_in_sync,
+                transferred_byte_in_second=each.bytes_per_second,
+                transfer_from_where=each.began_at,
+                broker_id=each.ack.broker_id,
+            )
             for each in states
         ]
         status = HaRuntimeInfo(True, end, sum(each.in_sync for each in members), members)

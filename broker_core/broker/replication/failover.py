@@ -24,6 +24,7 @@ from broker_core.broker.replication.replica_log import ReplicaLog
 from broker_core.broker.replication.slave_streams import SlaveStreams
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.logs import get_logger
+from broker_core.protocol.codes import LEAST_IN_SYNC_KEY, SEND_REFUSAL_KEY
 from broker_core.protocol.ha_epochs import FromMaster, FromSlave
 from broker_core.remoting.client import RemotingClient
 
@@ -184,7 +185,13 @@ class Failover:
             "roleChanges": lambda: self._roles.changes,
             "cutBytes": lambda: log.cut_bytes,
             "slaveConnections": lambda: len(self.slaves.peers()) if replica.mastership is not None else None,
+            LEAST_IN_SYNC_KEY: lambda: replica.mastership.least_in_sync if replica.mastership is not None else None,
+            SEND_REFUSAL_KEY: self._refusal_words,
         }
+
+    def _refusal_words(self) -> str:
+        refusal = self.refusal()
+        return "" if refusal is None else refusal.value
 
     def _lease_ms(self) -> int | None:
         mastership = self.replica.mastership

@@ -52,6 +52,15 @@ class MasterLimits:
     """A command may take effect so late: the time of a request, and of what the engine still carries out then."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """Up to where the slave of a stream has the log, and whether it is in the set."""
+
+    broker_id: int
+    log_offset: int
+    is_in_sync: bool
+
+
 @dataclass(slots=True)
 class _Stream:
     broker_id: int
@@ -107,13 +116,18 @@ class Mastership:
         """The lowest log offset that a connected slave still has to get; None without one."""
         return min((each.next_offset for each in self._streams.values() if each.next_offset is not None), default=None)
 
-    def acks(self) -> dict[int, tuple[int, bool]]:
-        """Return, by stream, up to where its slave has the log, and whether it is in the set; none before a report."""
+    @property
+    def least_in_sync(self) -> int:
+        """So many replicas must be in sync for sends: what the settings ask for, or the policy if that is more."""
+        return self._view.policy.min_in_sync
+
+    def acks(self) -> dict[int, Ack]:
+        """Return, by stream, what its slave has; none before a report."""
         found = {}
         for link, stream in self._streams.items():
             acked = self.in_sync.peer(stream.broker_id).acked
             if acked is not None:
-                found[link] = acked, stream.broker_id in self._view.in_sync
+                found[link] = Ack(stream.broker_id, acked, stream.broker_id in self._view.in_sync)
         return found
 
     def connected_members(self) -> frozenset[int]:
@@ -125,7 +139,7 @@ class Mastership:
 
     def refusal(self, now: float) -> Refusal | None:
         """Return why a send is not to be stored now; None if it is."""
-        least = self._view.policy.min_in_sync
+        least = self.least_in_sync
         if self._switch is not None:
             return Refusal.SWITCHING
         if len(self.in_sync.effective) < least or self.in_sync.reachable(now) < least:

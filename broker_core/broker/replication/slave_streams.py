@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from broker_core.broker.replication.mastership import Ack
 from broker_core.broker.replication.messages import Span
 from broker_core.broker.replication.pace import ByteRate, Pace
 from broker_core.broker.replication.plain_master import NOTHING, Parts, StreamEnded
@@ -51,9 +52,8 @@ class StreamState:
     """One slave; log offsets, and bytes of the log."""
 
     peer: str
-    acked: int
+    ack: Ack
     lag: int
-    is_in_sync: bool
     bytes_per_second: int
     began_at: int
     """Where its stream began."""
@@ -80,14 +80,13 @@ class SlaveStreams:
         """Return where the slave of each stream is, ``ip:port``."""
         return {link: stream.peer for link, stream in self._streams.items()}
 
-    def states(self, end: int, acks: Mapping[int, tuple[int, bool]]) -> Iterator[StreamState]:
+    def states(self, end: int, acks: Mapping[int, Ack]) -> Iterator[StreamState]:
         """Yield what is known of each stream whose slave has reported; `acks` are those reports, by stream."""
         for link, stream in self._streams.items():
             if link in acks:
-                acked, is_in_sync = acks[link]
-                yield StreamState(
-                    stream.peer, acked, end - acked, is_in_sync, stream.rate.per_second, stream.began_at or 0
-                )
+                ack = acks[link]
+                lag, rate = end - ack.log_offset, stream.rate.per_second
+                yield StreamState(stream.peer, ack, lag, rate, stream.began_at or 0)
 
     def greet(self, link: int, message: MasterHandshake) -> None:
         """Send the handshake."""

@@ -10,7 +10,15 @@ from broker_core.client.answers import Answers
 from broker_core.client.errors import BrokerRefused
 from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.routes import KVTable
-from broker_core.protocol.codes import ABILITIES_KEY, NEWEST_KEY, RESETS_QUEUES, STORE_ID_KEY, ResponseCode
+from broker_core.protocol.codes import (
+    ABILITIES_KEY,
+    LEAST_IN_SYNC_KEY,
+    NEWEST_KEY,
+    RESETS_QUEUES,
+    SEND_REFUSAL_KEY,
+    STORE_ID_KEY,
+    ResponseCode,
+)
 from broker_core.protocol.headers.admin import (
     GetBrokerRuntimeInfoRequest,
     ViewBrokerStatsDataRequest,
@@ -103,6 +111,16 @@ class BrokerRuntime:
     def dispatch_behind_bytes(self) -> int | None:
         """Bytes of the commit log that are not in the consume queues yet."""
         return self._integer("dispatchBehindBytes")
+
+    @property
+    def least_in_sync(self) -> int | None:
+        """How many replicas a master needs in sync for sends; None of others, and of those in static mode."""
+        return self._integer(LEAST_IN_SYNC_KEY)
+
+    @property
+    def send_refusal(self) -> str | None:
+        """Why a replica in failover mode takes no sends, empty if it does; None of brokers that do not tell."""
+        return self.table.get(SEND_REFUSAL_KEY)
 
     def figure(self, name: str) -> float | None:
         """Return any figure by the broker's name for it."""

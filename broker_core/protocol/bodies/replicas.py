@@ -142,7 +142,10 @@ class QueueEnds:
 
 @dataclass(frozen=True, slots=True)
 class HaConnectionInfo:
-    """A slave at its master; log offsets, and `diff`, the bytes that it lacks."""
+    """A slave at its master; log offsets, and `diff`, the bytes that it lacks.
+
+    `broker_id` is ours, of a replica in failover mode; other slaves do not tell theirs.
+    """
 
     addr: str = ""
     slave_ack_offset: int = 0
@@ -150,6 +153,7 @@ class HaConnectionInfo:
     in_sync: bool = False
     transferred_byte_in_second: int = 0
     transfer_from_where: int = 0
+    broker_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

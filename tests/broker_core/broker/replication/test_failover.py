@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.broker import Broker
 from broker_core.broker.config import FailoverSettings
 from broker_core.broker.replication.identity_file import save_identity
-from broker_core.broker.replication.messages import Identity
+from broker_core.broker.replication.messages import Identity, Refusal
 from broker_core.broker.role import RoleKind
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.controller import decode_state, encode_state
@@ -154,7 +155,9 @@ async def test_master_and_slave_tell_who_copies_the_log_and_how_far(tmp_path: Pa
             end,
             1,
         )
-        assert [(each.slave_ack_offset, each.in_sync) for each in of_master.ha_connection_info] == [(end, True)]
+        (connection,) = of_master.ha_connection_info
+        number = slave.components.roles.now.broker_id
+        assert (connection.slave_ack_offset, connection.in_sync, connection.broker_id) == (end, True, number)
         assert not of_slave.master
         assert of_slave.ha_client_runtime_info == HaClientRuntimeInfo(master.address, end)
         assert (table["inSyncSet"], table["confirmOffset"], table["slaveConnections"]) == ("1,2", str(end), "1")
@@ -224,3 +227,23 @@ async def test_an_effect_that_fails_ends_the_replica_and_none_behind_it_is_carri
         await group.stop(number)
         await group.start(number)
         assert (await group.send(await group.master(), b"x")).code == ResponseCode.SUCCESS
+
+
+async def test_a_replica_tells_why_it_takes_no_sends_and_what_its_setting_and_the_policy_ask_for(
+    tmp_path: Path,
+) -> None:
+    settings = FailoverSettings(is_on=True, heartbeat_ms=100, gone_ms=500, min_in_sync=2)
+    async with replica_group(tmp_path, settings=settings) as group:
+        master = await group.master()
+        (slave,) = group.slaves()
+
+        async def told(broker: Broker) -> tuple[str | None, str]:
+            table = bodies.decode(KVTable, (await group.ask(broker, GetBrokerRuntimeInfoRequest())).body).table
+            return table.get("minInSyncReplicas"), table["sendRefusal"]
+
+        assert await told(master) == ("2", "")
+        assert await told(slave) == (None, Refusal.NOT_MASTER.value)
+        (number,) = [number for number, each in group.brokers.items() if each is slave]
+        await group.stop(number)
+        await eventually(lambda: master.failover is not None and master.failover.refusal() is not None)
+        assert await told(master) == ("2", Refusal.SET_TOO_SMALL.value)
