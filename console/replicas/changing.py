@@ -22,7 +22,7 @@ from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
 from console.replicas import plans
-from console.replicas.costs import Costs, costs_of, lacking_of
+from console.replicas.costs import Costs, costs_of, lacking_of, own_least_of
 from console.replicas.deciding import shown_state
 from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
@@ -110,7 +110,9 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
         if view is not None:
             plans.check_state(view, await _state(admin, target.broker), target.broker)
         done = await command(admin, dry_run)
-        return done, await costs_of(admin, done) if dry_run else Costs()
+        if dry_run:
+            return done, await costs_of(admin, done)
+        return done, Costs(own_least=await own_least_of(admin, done.after))
 
     try:
         done, costs = ask(target.cluster, asked, seconds=_SECONDS)
@@ -150,6 +152,8 @@ def _problem(error: GantryError) -> Exception:
 
 
 def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> ReplicaChange:
+    wanted, members = done.after.policy.min_in_sync, len(done.after.in_sync)
+    least = None if costs.own_least is None else max(wanted, costs.own_least)
     return ReplicaChange(
         broker=target.broker,
         dry_run=dry_run,
@@ -157,7 +161,8 @@ def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> Rep
         after=shown_state(done.after),
         lacking_bytes=lacking_of(done),
         has_until=None if costs.has_until is None else rfc3339(costs.has_until),
-        refuses_sends=len(done.after.in_sync) < done.after.policy.min_in_sync,
+        effective_min_in_sync=least,
+        refuses_sends=True if members < wanted else None if least is None else members < least,
         orderly_groups=costs.orderly_groups,
         orderly_groups_total=costs.orderly_groups_total,
         warnings=done.warnings,

@@ -25,13 +25,16 @@ class Costs:
     orderly_groups: Sequence[str] | None = None
     """Groups that hold queues at the old master, the first hundred by name."""
     orderly_groups_total: int | None = None
+    own_least: int | None = None
+    """So many replicas in sync the settings of the master afterwards ask for."""
 
 
 async def costs_of(admin: Admin, change: Preview) -> Costs:
-    """Ask the old master and the new one; nothing is known of a change that keeps the master."""
+    """Ask the old master and the new one; a change that keeps the master costs no log and pauses nobody."""
     before, after = master_of(change.before), master_of(change.after)
+    own_least = await own_least_of(admin, change.after)
     if after is None or after == before:
-        return Costs()
+        return Costs(own_least=own_least)
     heard = {each.id for each in change.heard}
     successor = await _runtime(admin, change.after, after, heard)
     old = None if change.before is None else await _runtime(admin, change.before, before, heard)
@@ -41,7 +44,21 @@ async def costs_of(admin: Admin, change: Preview) -> Costs:
         has_until=None if successor is None else successor.newest_message_at,
         orderly_groups=None if groups is None else groups.split(),
         orderly_groups_total=None if total is None else int(total),
+        own_least=own_least,
     )
+
+
+async def own_least_of(admin: Admin, state: NameState) -> int | None:
+    """Ask the master of a state how many replicas in sync its settings want for sends; None if it does not tell."""
+    master = master_of(state)
+    if master is None or master not in state.replicas:
+        return None
+    address = state.replicas[master].address
+    try:
+        text = (await admin.maintenance.settings_of(address, timeout_ms=_PROCESS_MS)).get("minInSyncReplicas", "")
+    except GantryError:
+        return None  # that it is not known is told
+    return int(text) if text.isdecimal() else None
 
 
 def lacking_of(change: Preview) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -59,13 +58,14 @@ def shown_state(state: NameState) -> DecidedState:
     return DecidedState(**_fields(state))
 
 
-def of_name(found: KnownState, heard: Collection[int] | None) -> FailoverOfName:
-    """Return the state with whether the name takes messages."""
-    reason = _not_writable(found, heard)
+def of_name(found: KnownState, master: BrokerRuntime | None, silence: str | None) -> FailoverOfName:
+    """Return the state with whether the name takes messages, as its master says; `silence` is why it says nothing."""
+    writable, reason = _writable(found, master, silence)
     return FailoverOfName(
         **_fields(found.state),
-        writable=reason is None,
+        writable=writable,
         writable_reason=reason,
+        effective_min_in_sync=None if master is None else master.least_in_sync,
         stuck=found.stuck,
         set_back=found.is_set_back,
         age_ms=found.age_ms,
@@ -113,12 +113,14 @@ def _fields(state: NameState) -> dict[str, Any]:
     }
 
 
-def _not_writable(found: KnownState, heard: Collection[int] | None) -> str | None:
+def _writable(found: KnownState, master: BrokerRuntime | None, silence: str | None) -> tuple[bool | None, str | None]:
+    """Return whether sends are taken, and why not or why that is not known: the master has the last word."""
     state = found.state
     if state.master is None:
-        return found.stuck or "no master is elected"
-    if heard is not None and state.master.id not in heard:
-        return f"the controller does not hear the master, replica {state.master.id}"
+        return False, found.stuck or "no master is elected"
+    refusal = None if master is None else master.send_refusal
+    if refusal is not None:
+        return not refusal, refusal or None
     if len(state.in_sync) < state.policy.min_in_sync:
-        return f"the in-sync set has {len(state.in_sync)} of {state.policy.min_in_sync} replicas that sends need"
-    return None
+        return False, f"the in-sync set has {len(state.in_sync)} of {state.policy.min_in_sync} replicas that sends need"
+    return None, silence or f"the master, replica {state.master.id}, does not tell"

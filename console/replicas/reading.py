@@ -6,14 +6,15 @@ lists any more is shown from memory, with all of its processes unreachable.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
-from broker_core.client.answers import ask_all
+from broker_core.client.answers import Answers, ask_all
 from broker_core.clock import now_ms
-from broker_core.protocol.bodies.replicas import EpochEntryCache
+from broker_core.protocol.bodies.replicas import EpochEntryCache, HaRuntimeInfo
 from console.clusters.connections import ask
 from console.clusters.memory import remembered
 from console.clusters.outcomes import not_listed
@@ -24,6 +25,7 @@ from console.replicas import history
 from console.replicas.behind import Behind, behind_of
 from console.replicas.deciding import Decided, decided, of_name, of_replica
 from console.replicas.shapes import Replica, Replicas
+from console.replicas.streams import followed_by, streams_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Asked:
     reasons: Mapping[str, str] = field(default_factory=dict)
     decision: Decided | None = None
     epochs: Mapping[str, EpochEntryCache] = field(default_factory=dict)
+    copying: Answers[HaRuntimeInfo] = field(default_factory=Answers)
+    """Who copies whose log, as each says."""
 
     def successor(self, broker: BrokerAddress) -> int | None:
         """Return which other replica serves at the address of one; None if what is there speaks for itself.
@@ -52,6 +56,13 @@ class Asked:
     def runtime(self, broker: BrokerAddress | None) -> BrokerRuntime | None:
         """Return what a replica said of itself, None if it said nothing."""
         return None if broker is None or self.successor(broker) is not None else self.found.get(broker.addr)
+
+    def silence(self, broker: BrokerAddress | None) -> str | None:
+        """Return why nothing is known from a replica itself; None if it answers."""
+        if broker is None:
+            return None
+        successor = self.successor(broker)
+        return self.reasons.get(broker.addr) if successor is None else f"replica {successor} is at its address now"
 
 
 def read(cluster: str, name: str) -> Replicas:
@@ -81,28 +92,34 @@ async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> As
     addresses = [each.addr for each in listed]
     answers = await ask_all(addresses, lambda addr: admin.clusters.runtime_of(addr, timeout_ms=timeout_ms))
     has_epochs = decision is not None and decision.known is not None
-    epochs = await ask_all(answers.found if has_epochs else (), admin.replication.epochs)
+    epochs, copying = await asyncio.gather(
+        ask_all(answers.found if has_epochs else (), admin.replication.epochs),
+        ask_all(answers.found, lambda addr: admin.replication.streams(addr, timeout_ms=timeout_ms)),
+    )
     reasons = {addr: reason_of(error, {addr: name}) for addr, error in answers.failed.items()}
-    return Asked(listed, master_id, answers.found, reasons, decision, epochs.found)
+    return Asked(listed, master_id, answers.found, reasons, decision, epochs.found, copying)
 
 
 def shown(name: str, said: Asked) -> Replicas:
     """Return the replicas as the API shows them."""
     known = None if said.decision is None else said.decision.known
+    leader = next((each for each in said.listed if each.broker_id == said.master_id), None)
+    streams, streams_reason = streams_of(leader, said.copying, said.silence(leader))
     return Replicas(
         broker=name,
         at=rfc3339(now_ms()),
         mode="static" if said.decision is None else "failover",
         master_id=said.master_id,
-        failover=None if known is None or said.decision is None else of_name(known, said.decision.heard),
+        failover=None if known is None else of_name(known, said.runtime(leader), said.silence(leader)),
         failover_reason=None if said.decision is None else said.decision.reason,
-        replicas=[_replica(each, said) for each in said.listed],
+        replicas=[_replica(each, said, leader) for each in said.listed],
+        streams=streams,
+        streams_reason=streams_reason,
     )
 
 
-def _replica(broker: BrokerAddress, said: Asked) -> Replica:
-    runtime, successor = said.runtime(broker), said.successor(broker)
-    leader = next((each for each in said.listed if each.broker_id == said.master_id), None)
+def _replica(broker: BrokerAddress, said: Asked, leader: BrokerAddress | None) -> Replica:
+    runtime = said.runtime(broker)
     is_master = broker.broker_id == said.master_id
     behind = Behind() if is_master else behind_of(said.runtime(leader), runtime)
     booted_at = None if runtime is None else runtime.booted_at
@@ -111,13 +128,14 @@ def _replica(broker: BrokerAddress, said: Asked) -> Replica:
         address=broker.addr,
         role="master" if is_master else "slave",
         reachable=runtime is not None,
-        reason=said.reasons.get(broker.addr) if successor is None else f"replica {successor} is at its address now",
+        reason=said.silence(broker),
         version=None if runtime is None else runtime.version,
         started_at=None if booted_at is None else rfc3339(booted_at),
         log_begin=None if runtime is None else runtime.log_begin,
         log_end=None if runtime is None else runtime.log_end,
         behind_bytes=behind.bytes,
         behind_ms=behind.ms,
+        follows=None if runtime is None else followed_by(said.copying.found.get(broker.addr)),
         failover=None
         if said.decision is None
         else of_replica(

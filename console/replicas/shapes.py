@@ -39,6 +39,18 @@ class FailoverOfReplica(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+class LogStream(Struct, frozen=True, kw_only=True):
+    """A connection on which a master sends its log."""
+
+    address: Annotated[str, Meta(description="From where the slave connected.")]
+    broker_id: Annotated[int | None, Meta(description="Slaves in static mode do not tell theirs.")]
+    acked: Annotated[int, Meta(description="Up to here the slave says that it has the log.")]
+    lacking_bytes: int
+    in_sync: bool
+    bytes_per_second: int
+    from_offset: Annotated[int, Meta(description="Where in the log the connection began.")]
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One process of a broker name."""
 
@@ -62,6 +74,7 @@ class Replica(Struct, frozen=True, kw_only=True):
             "not tell the time, as Apache RocketMQ's never do."
         ),
     ]
+    follows: Annotated[str | None, Meta(description="The master whose log it copies, as it says itself.")]
     failover: FailoverOfReplica | None
 
 
@@ -90,8 +103,15 @@ class DecidedState(Struct, frozen=True, kw_only=True):
 class FailoverOfName(DecidedState, frozen=True, kw_only=True):
     """The same, and whether it takes messages now."""
 
-    writable: bool
-    writable_reason: Annotated[str | None, Meta(description="Why it takes none.")]
+    writable: Annotated[bool | None, Meta(description="By what the master says; null while nobody tells.")]
+    writable_reason: Annotated[str | None, Meta(description="Why it takes none, or why that is not known.")]
+    effective_min_in_sync: Annotated[
+        int | None,
+        Meta(
+            description="So many replicas must be in sync for sends: the larger of `min_in_sync` and the master's "
+            "`minInSyncReplicas`. Null while the master does not tell."
+        ),
+    ]
     stuck: Annotated[str | None, Meta(description="Why it has no master and gets none by itself.")]
     set_back: Annotated[bool, Meta(description="The engine is older than what it told: nothing is decided.")]
     age_ms: Annotated[int, Meta(description="How old the controller's knowledge is.")]
@@ -109,6 +129,8 @@ class Replicas(Struct, frozen=True, kw_only=True):
     ]
     failover_reason: Annotated[str | None, Meta(description="Why no controller answers.")]
     replicas: Sequence[Replica]
+    streams: Annotated[Sequence[LogStream] | None, Meta(description="Who copies the master's log, as it says.")]
+    streams_reason: Annotated[str | None, Meta(description="Why the master does not tell.")]
 
 
 class ReplicaPolicy(Struct, frozen=True, kw_only=True):
@@ -137,7 +159,13 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
     has_until: Annotated[
         Moment | None, Meta(description="When the last message of the new master was stored; later ones it lacks.")
     ]
-    refuses_sends: Annotated[bool, Meta(description="Whether the set after it is smaller than sends need.")]
+    effective_min_in_sync: Annotated[
+        int | None,
+        Meta(description="So many sends need then, by the policy and the master's setting; null if it does not tell."),
+    ]
+    refuses_sends: Annotated[
+        bool | None, Meta(description="Whether the set after it is smaller than sends need; null if that is not known.")
+    ]
     orderly_groups: Annotated[
         Sequence[str] | None,
         Meta(

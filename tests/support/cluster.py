@@ -206,17 +206,18 @@ class SeveralBrokers:
         """Return a session that is not started yet: use it with ``async with``."""
         return Session(ClientConfig([f"127.0.0.1:{self.name_server.port}"]))
 
-    async def start(self, name: str, *, broker_id: int = 0) -> Broker:
+    async def start(self, name: str, *, broker_id: int = 0, port: int = 0) -> Broker:
         """Start one broker, a new one or one that was stopped; it is known to the name server then.
 
-        One with another id than 0 is a slave of that name, called `name-id` here.
+        One with another id than 0 is a slave of that name, called `name-id` here. A master on any port (0) has none
+        for slaves: they get its first record only.
         """
         title = f"{name}-{broker_id}" if broker_id else name
         self.brokers[title] = await Broker.open(
             BrokerConfig(
                 store=StoreConfig.embedded(self.data / title),
                 name_servers=(f"127.0.0.1:{self.name_server.port}",),
-                port=0,
+                port=port,
                 identity=Identity(cluster="test", name=name, broker_id=broker_id),
                 replication=ReplicationSettings(BrokerRole.SLAVE if broker_id else BrokerRole.ASYNC_MASTER),
             )

@@ -14,6 +14,7 @@ from broker_core.protocol.bodies.replicas import (
     BrokerReplicasInfo,
     ControllerInfo,
     EpochEntryCache,
+    HaRuntimeInfo,
     Preview,
     ReplicasInfo,
 )
@@ -21,6 +22,7 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers import controller as headers
+from broker_core.protocol.headers.replication import GetBrokerHaStatusRequest
 
 __all__ = ["ControllerStatus", "KnownState", "Replication"]
 
@@ -123,6 +125,10 @@ class Replication:
     async def epochs(self, broker: str) -> EpochEntryCache:
         """Return the epochs of the log of the broker at an address (1007)."""
         return await self._requests.ask_for(EpochEntryCache, broker, headers.GetBrokerEpochCacheRequest())
+
+    async def streams(self, broker: str, *, timeout_ms: int | None = None) -> HaRuntimeInfo:
+        """Return who copies the log of the broker at an address, or whose log it copies (907)."""
+        return await self._requests.ask_for(HaRuntimeInfo, broker, GetBrokerHaStatusRequest(), timeout_ms=timeout_ms)
 
     async def _preview(self, header: object) -> Preview:
         address, answer = await self._ask(header)

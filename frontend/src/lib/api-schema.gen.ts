@@ -4285,9 +4285,12 @@ export interface components {
             min_in_sync: number;
             unclean_allowed: boolean;
             last: components["schemas"]["LastDecision"];
-            writable: boolean;
-            /** @description Why it takes none. */
+            /** @description By what the master says; null while nobody tells. */
+            writable: boolean | null;
+            /** @description Why it takes none, or why that is not known. */
             writable_reason: string | null;
+            /** @description So many replicas must be in sync for sends: the larger of `min_in_sync` and the master's `minInSyncReplicas`. Null while the master does not tell. */
+            effective_min_in_sync: number | null;
             /** @description Why it has no master and gets none by itself. */
             stuck: string | null;
             /** @description The engine is older than what it told: nothing is decided. */
@@ -5379,6 +5382,20 @@ export interface components {
             start: number;
             end: number;
         };
+        /** @description A connection on which a master sends its log. */
+        LogStream: {
+            /** @description From where the slave connected. */
+            address: string;
+            /** @description Slaves in static mode do not tell theirs. */
+            broker_id: number | null;
+            /** @description Up to here the slave says that it has the log. */
+            acked: number;
+            lacking_bytes: number;
+            in_sync: boolean;
+            bytes_per_second: number;
+            /** @description Where in the log the connection began. */
+            from_offset: number;
+        };
         /** @description Name and password. */
         LoginRequest: {
             username: string;
@@ -6461,6 +6478,8 @@ export interface components {
             behind_bytes: number | null;
             /** @description Between the last messages of both, 0 where no byte is missing; null while one of them does not tell the time, as Apache RocketMQ's never do. */
             behind_ms: number | null;
+            /** @description The master whose log it copies, as it says itself. */
+            follows: string | null;
             failover: components["schemas"]["FailoverOfReplica"] | null;
         };
         /** @description What a change did, or would do. */
@@ -6476,8 +6495,10 @@ export interface components {
              * @description When the last message of the new master was stored; later ones it lacks.
              */
             has_until: string | null;
-            /** @description Whether the set after it is smaller than sends need. */
-            refuses_sends: boolean;
+            /** @description So many sends need then, by the policy and the master's setting; null if it does not tell. */
+            effective_min_in_sync: number | null;
+            /** @description Whether the set after it is smaller than sends need; null if that is not known. */
+            refuses_sends: boolean | null;
             /** @description Groups that consume in order from the old master, and pause until they hold their queues at the new one: up to 100; null where the master stays or does not tell. */
             orderly_groups: string[] | null;
             orderly_groups_total: number | null;
@@ -6515,6 +6536,10 @@ export interface components {
             /** @description Why no controller answers. */
             failover_reason: string | null;
             replicas: components["schemas"]["Replica"][];
+            /** @description Who copies the master's log, as it says. */
+            streams: components["schemas"]["LogStream"][] | null;
+            /** @description Why the master does not tell. */
+            streams_reason: string | null;
         };
         /** @enum {string} */
         ReplicasModeEnum: "static" | "failover";

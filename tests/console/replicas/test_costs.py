@@ -11,7 +11,7 @@ from broker_core.protocol.bodies.locks import LockBatchRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.replicas import HeardReplica, Preview
 from broker_core.protocol.headers.clients import LockBatchMqRequest
-from console.replicas.costs import costs_of, lacking_of
+from console.replicas.costs import costs_of, lacking_of, own_least_of
 from tests.console.replicas.administered import administered
 from tests.support.replica_group import replica_group
 
@@ -51,6 +51,7 @@ async def test_groups_that_hold_queues_at_the_old_master_pause(tmp_path: Path) -
 
     assert (found.orderly_groups, found.orderly_groups_total) == (["billing"], 1)
     assert found.has_until is not None
+    assert (found.own_least, silent.own_least) == (1, 1)
     assert (silent.orderly_groups, silent.orderly_groups_total) == (None, None)
 
 
@@ -71,3 +72,13 @@ async def test_what_another_replica_at_the_old_masters_address_says_counts_not(t
 
     assert found.has_until is not None
     assert (found.orderly_groups, found.orderly_groups_total) == (None, None)
+
+
+async def test_the_settings_of_a_silent_master_are_not_known(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
+        now = (await admin.replication.state("b")).state
+        known = await own_least_of(admin, now)
+        await group.stop(group.masters()[0])
+        silent = await own_least_of(admin, now)
+
+    assert (known, silent) == (1, None)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from broker_core.broker.config import FailoverSettings
 from broker_core.client.admin import Admin
+from broker_core.client.answers import Answers
+from broker_core.client.config import ClientConfig
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.protocol.message import Message
@@ -13,6 +16,7 @@ from console.replicas.reading import Asked, asked, shown
 from console.replicas.shapes import Replicas
 from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
+from tests.support.ports import free_ports
 from tests.support.replica_group import replica_group
 from tests.support.wait import eventually
 
@@ -32,7 +36,8 @@ async def send_to_master(session: Session) -> None:
 def without(said: Asked, address: str) -> Asked:
     """Return the same as if nobody answered at `address`."""
     found = {addr: runtime for addr, runtime in said.found.items() if addr != address}
-    return replace(said, found=found, reasons={address: "it is gone"})
+    copying = {addr: told for addr, told in said.copying.found.items() if addr != address}
+    return replace(said, found=found, reasons={address: "it is gone"}, copying=Answers(copying))
 
 
 async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None:
@@ -54,6 +59,53 @@ async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None
         assert slave.log_end == master.log_end
         assert (slave.behind_bytes, slave.behind_ms) == (0, 0)
         assert slave.started_at is not None
+
+
+async def test_who_copies_the_log_is_told_by_master_and_slave(tmp_path: Path) -> None:
+    async with several_brokers(tmp_path, names=[]) as cluster, cluster.session() as session:
+        await cluster.start("broker-a", port=free_ports(2))
+        await cluster.start("broker-a", broker_id=1)
+        await send_to_master(session)
+
+        async def stream() -> Replicas | None:
+            found = await read(session)
+            return found if found.streams and found.streams[0].lacking_bytes == 0 else None
+
+        await eventually(stream)
+        found = await read(session)
+
+        master, slave = found.replicas
+        assert found.streams is not None
+        (only,) = found.streams
+        assert (only.broker_id, only.acked, only.in_sync, found.streams_reason) == (None, master.log_end, True, None)
+        assert (master.follows, slave.follows) == (None, master.address)
+        said = await asked(Admin(session), "broker-a")
+        silent = shown("broker-a", without(said, master.address))
+        assert (silent.streams, silent.streams_reason) == (None, "it is gone")
+
+
+async def test_the_master_itself_says_whether_sends_are_taken_and_which_replica_copies(tmp_path: Path) -> None:
+    settings = FailoverSettings(is_on=True, heartbeat_ms=100, gone_ms=500, min_in_sync=2)
+    async with replica_group(tmp_path, settings=settings) as group:
+        async with Session(ClientConfig(name_servers=(group.name_server,))) as session:
+            admin = Admin(session)
+            found = shown("b", await asked(admin, "b"))
+            assert found.failover is not None
+            assert found.streams is not None
+            # The policy asks for one: the larger number counts
+            assert (found.failover.min_in_sync, found.failover.effective_min_in_sync) == (1, 2)
+            assert (found.failover.writable, found.failover.writable_reason) == (True, None)
+            (slave,) = group.slaves()
+            number = slave.components.roles.now.broker_id
+            assert [(each.broker_id, each.in_sync) for each in found.streams] == [(number, True)]
+
+            await group.stop(next(each for each, broker in group.brokers.items() if broker is slave))
+
+            async def refused() -> bool:
+                now = shown("b", await asked(admin, "b")).failover
+                return now is not None and now.writable is False and "minInSyncReplicas" in (now.writable_reason or "")
+
+            await eventually(refused)
 
 
 async def test_a_slave_that_does_not_answer_is_unknown_and_one_without_master_is_not_caught_up(tmp_path: Path) -> None:
