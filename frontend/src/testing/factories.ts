@@ -152,6 +152,7 @@ export const replica = (broker_id: number, overrides: Partial<Replica> = {}): Re
   log_end: 1_000,
   behind_bytes: broker_id === 0 ? null : 0,
   behind_ms: broker_id === 0 ? null : 0,
+  follows: broker_id === 0 ? null : "10.0.0.1:10911",
   failover: null,
   ...overrides,
 })

@@ -78,7 +78,8 @@ function Plan({ plan }: { plan: ReplicaChange }) {
         </tbody>
       </table>
       {after.master_id !== null && after.master_id !== before?.master_id && <NewMaster plan={plan} />}
-      {refuses && <Callout tone="crit">{t("replicas.refuses", { count: after.min_in_sync })}</Callout>}
+      {refuses && <Callout tone="crit">{t("replicas.refuses", { count: plan.effective_min_in_sync ?? after.min_in_sync })}</Callout>}
+      {refuses === null && <Callout>{t("replicas.refusesUnknown")}</Callout>}
       {warnings.map((warning) => (
         <Callout key={warning}>{warning}</Callout>
       ))}

@@ -10,7 +10,7 @@ const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
 const rowOf = async (address: string) => within((await screen.findByText(address, { selector: "td *" })).closest("tr") as HTMLElement)
 
 const open = (replicas: Replica[], master_id: number | null = 0) => {
-  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas })
+  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas, streams: [], streams_reason: null })
   renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
 }
 
@@ -24,8 +24,8 @@ const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"]
   replica(id, { role, failover: { in_sync: true, heard: true, clean: true, life: "1-a", confirm: null, last_epoch: 5, epochs: null, in_sync_since: null, ...failover } })
 
 const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
-  const failover = { ...STATE, writable: true, writable_reason: null, stuck: null, set_back: false, age_ms: 0, ...state }
-  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas }
+  const failover = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2, stuck: null, set_back: false, age_ms: 0, ...state }
+  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas, streams: [], streams_reason: null }
 }
 
 const HISTORY = `${REPLICAS}/history`
@@ -82,6 +82,32 @@ describe("the page of one broker name", () => {
     expect(screen.getByText("1 of 2 that sends need")).toBeTruthy()
   })
 
+  it("asks for what the master's own setting wants where that is more than the policy", async () => {
+    openLed({ min_in_sync: 1, effective_min_in_sync: 3, writable: false, writable_reason: "too few" }, [led(1, { confirm: 1_500 }, "master"), led(2)])
+    expect(await screen.findByText("2 of 3 that sends need")).toBeTruthy()
+    expect((await rowOf("10.0.0.2:10911")).getByText("1,500")).toBeTruthy()
+  })
+
+  it("does not say that sends are taken while the master does not tell", async () => {
+    openLed({ writable: null, writable_reason: "broker-a refused the connection", effective_min_in_sync: null, min_in_sync: 1 }, [led(1, {}, "master"), led(2)])
+    expect(await screen.findByText(/^Whether sends are taken is not known: /)).toBeTruthy()
+    expect(screen.getByText("the policy wants 1, the master may want more")).toBeTruthy()
+    expect(screen.queryByText(/^Sends are refused/)).toBeNull()
+  })
+
+  it("lists who copies the log as the master says, and says why it does not tell", async () => {
+    const stream = { address: "10.0.0.2:51234", broker_id: null, acked: 990, lacking_bytes: 10, in_sync: true, bytes_per_second: 4_096, from_offset: 0 }
+    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: [stream], streams_reason: null })
+    const { unmount } = renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    const row = await rowOf("10.0.0.2:51234")
+    for (const words of ["Near", "990", "10 B", "4,096 B"]) expect(row.getByText(words)).toBeTruthy()
+    expect(row.getByLabelText("Not known: slaves in static mode do not tell their id")).toBeTruthy()
+    unmount()
+    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: null, streams_reason: "it is gone" })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    expect(await screen.findByText("it is gone")).toBeTruthy()
+  })
+
   it("tells who was master before, and since when nobody was", async () => {
     const decision = { version: 3, why: "replica 1 is not heard", by: "n1", at: AT, seen_at: AT }
     answer(HISTORY, { broker: "broker-a", items: [{ ...decision, epoch: 6, master_id: 2, in_sync: [2] }, { ...decision, epoch: 5, master_id: null, in_sync: [1, 2] }] })
@@ -100,7 +126,7 @@ describe("the page of one broker name", () => {
   it("hands over after a preview of what changes", async () => {
     openLed({}, [led(1, {}, "master"), led(2)])
     const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote"
-    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
+    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, effective_min_in_sync: 2, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
     const dialog = within(await screen.findByRole("dialog"))
@@ -115,7 +141,7 @@ describe("the page of one broker name", () => {
 
   it("asks for the name before messages are lost", async () => {
     openLed({ master_id: null }, [led(1, { clean: false })])
-    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: true, warnings: [], plan: "signed", plan_expires_at: null })
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, effective_min_in_sync: 2, refuses_sends: true, warnings: [], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 1" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Accept loss…" }))
     const dialog = within(await screen.findByRole("dialog"))

@@ -15,6 +15,7 @@ import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
 import { ReplicaTimeline } from "./replica-timeline"
 import { ReplicasTable } from "./replicas-table"
+import { StreamsTable } from "./streams-table"
 
 interface ReplicasPageProps {
   cluster: string
@@ -40,6 +41,7 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
       <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
         {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
       </QueryPanel>
+      {known && <StreamsTable of={known} />}
       {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} broker={broker} />}
       {children}
     </Page>
@@ -53,7 +55,8 @@ function Banners({ replicas: { failover, failover_reason: reason } }: { replicas
     <>
       {reason !== null && <Callout>{t("replicas.noController", { reason: reasonIn(t, reason) })}</Callout>}
       {failover?.set_back && <Callout tone="crit">{t("replicas.setBack")}</Callout>}
-      {failover?.writable_reason && <Callout tone="crit">{t("replicas.refusesNow", { reason: failover.writable_reason })}</Callout>}
+      {failover?.writable === false && <Callout tone="crit">{t("replicas.refusesNow", { reason: failover.writable_reason })}</Callout>}
+      {failover?.writable === null && <Callout>{t("replicas.writableUnknown", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
     </>
   )
 }
@@ -97,14 +100,15 @@ function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: 
 }
 
 /** Epoch and in-sync set; the set is warm while a replica is missing in it. */
-function decided({ epoch, last, in_sync: set, replicas, min_in_sync: least }: NonNullable<Replicas["failover"]>, t: TFunction): KeyFigure[] {
+function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, effective_min_in_sync: effective }: NonNullable<Replicas["failover"]>, t: TFunction): KeyFigure[] {
+  const least = effective ?? policy
   const isShort = set.length < least
   return [
     { label: t("replicas.epoch"), value: epoch, fact: t("replicas.decided", { why: last.why, by: last.by }) },
     {
       label: t("replicas.set"),
       value: set.join(", "),
-      fact: isShort ? t("replicas.fewer", { n: set.length, count: least }) : t("replicas.enough", { count: least }),
+      fact: isShort ? t("replicas.fewer", { n: set.length, count: least }) : t(effective === null ? "replicas.enoughByPolicy" : "replicas.enough", { count: least }),
       tone: isShort ? "crit" : set.length < replicas.length ? "warn" : undefined,
     },
   ]
