@@ -14,7 +14,7 @@ from console.replicas.shapes import LogStream
 def streams_of(
     master: BrokerAddress | None, copying: Answers[HaRuntimeInfo], silence: str | None
 ) -> tuple[Sequence[LogStream] | None, str | None]:
-    """Return the streams of a master; None with the reason where it does not tell them. `silence`: it does not answer."""
+    """Return the streams of a master, None with the reason where it does not tell them, or `silence`."""
     if master is None or silence is not None:
         return None, silence
     told = copying.found.get(master.addr)

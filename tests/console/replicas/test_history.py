@@ -44,7 +44,17 @@ def replicas(*ids: int) -> Replicas:
     fields = dict.fromkeys(Replica.__struct_fields__)
     led = FailoverOfReplica(in_sync=True, heard=True, clean=True, life="1-a", confirm=None, last_epoch=1, epochs=None)
     rows = [Replica(**{**fields, "broker_id": number, "failover": led}) for number in ids]  # type: ignore[arg-type]
-    return Replicas(broker="b", at="", mode="failover", master_id=1, failover=None, failover_reason=None, replicas=rows)
+    return Replicas(
+        broker="b",
+        at="",
+        mode="failover",
+        master_id=1,
+        failover=None,
+        failover_reason=None,
+        replicas=rows,
+        streams=None,
+        streams_reason=None,
+    )
 
 
 def kept(limit: int = 20) -> list[tuple[int, int | None, list[int]]]:

@@ -86,26 +86,28 @@ async def test_who_copies_the_log_is_told_by_master_and_slave(tmp_path: Path) ->
 
 async def test_the_master_itself_says_whether_sends_are_taken_and_which_replica_copies(tmp_path: Path) -> None:
     settings = FailoverSettings(is_on=True, heartbeat_ms=100, gone_ms=500, min_in_sync=2)
-    async with replica_group(tmp_path, settings=settings) as group:
-        async with Session(ClientConfig(name_servers=(group.name_server,))) as session:
-            admin = Admin(session)
-            found = shown("b", await asked(admin, "b"))
-            assert found.failover is not None
-            assert found.streams is not None
-            # The policy asks for one: the larger number counts
-            assert (found.failover.min_in_sync, found.failover.effective_min_in_sync) == (1, 2)
-            assert (found.failover.writable, found.failover.writable_reason) == (True, None)
-            (slave,) = group.slaves()
-            number = slave.components.roles.now.broker_id
-            assert [(each.broker_id, each.in_sync) for each in found.streams] == [(number, True)]
+    async with (
+        replica_group(tmp_path, settings=settings) as group,
+        Session(ClientConfig(name_servers=(group.name_server,))) as session,
+    ):
+        admin = Admin(session)
+        found = shown("b", await asked(admin, "b"))
+        assert found.failover is not None
+        assert found.streams is not None
+        # The policy asks for one: the larger number counts
+        assert (found.failover.min_in_sync, found.failover.effective_min_in_sync) == (1, 2)
+        assert (found.failover.writable, found.failover.writable_reason) == (True, None)
+        (slave,) = group.slaves()
+        number = slave.components.roles.now.broker_id
+        assert [(each.broker_id, each.in_sync) for each in found.streams] == [(number, True)]
 
-            await group.stop(next(each for each, broker in group.brokers.items() if broker is slave))
+        await group.stop(next(each for each, broker in group.brokers.items() if broker is slave))
 
-            async def refused() -> bool:
-                now = shown("b", await asked(admin, "b")).failover
-                return now is not None and now.writable is False and "minInSyncReplicas" in (now.writable_reason or "")
+        async def refused() -> bool:
+            now = shown("b", await asked(admin, "b")).failover
+            return now is not None and now.writable is False and "minInSyncReplicas" in (now.writable_reason or "")
 
-            await eventually(refused)
+        await eventually(refused)
 
 
 async def test_a_slave_that_does_not_answer_is_unknown_and_one_without_master_is_not_caught_up(tmp_path: Path) -> None:
