@@ -12,7 +12,7 @@ from broker_core.broker.access.files import AccessFiles
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals, CallSoon
 from broker_core.broker.clients import Clients
-from broker_core.broker.config import BrokerConfig, BrokerRole
+from broker_core.broker.config import BrokerConfig
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.disk import disk_of
 from broker_core.broker.durability import GroupCommit
@@ -21,26 +21,23 @@ from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Host, Intake
 from broker_core.broker.master_work import MasterWork
+from broker_core.broker.modes.choosing import first_role, mode_of
+from broker_core.broker.modes.mode import Around, Mode, Rest, StateOfMaster
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.processors.runtime_info import Figures
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
-from broker_core.broker.registration import MasterPlace, Registration
-from broker_core.broker.replication.confirmations import Confirmations
+from broker_core.broker.registration import Registration
 from broker_core.broker.replication.forwarding import Forwarding
-from broker_core.broker.replication.ha_listener import loop_ms
-from broker_core.broker.replication.metadata import Metadata, Registers
 from broker_core.broker.replication.passed_on import PassedOn
 from broker_core.broker.replication.peers import Peers, ReplicaAccount
-from broker_core.broker.replication.slave_link import SlaveLink
-from broker_core.broker.replication.slaves import Slaves
 from broker_core.broker.replication.standing import Standing
 from broker_core.broker.replication.state_book import Registers as StateRegisters
 from broker_core.broker.replication.state_book import StateBook
 from broker_core.broker.request_modes import RequestModes
-from broker_core.broker.role import Role, RoleKind, Roles
+from broker_core.broker.role import Roles
 from broker_core.broker.saving import JsonFile, Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
@@ -52,12 +49,14 @@ from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
 from broker_core.broker.transactions.transactions import Transactions
-from broker_core.broker.waits import ReplicaWaits, Waits
+from broker_core.broker.waits import Waits
 from broker_core.logs import get_logger
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.memory import ConnectionMemory
+from broker_core.remoting.open_files import Sockets
+from broker_core.remoting.tls import ServerTls
 from broker_core.store import MessageStore
 
 _log = get_logger(__name__)
@@ -75,6 +74,9 @@ class Resources:
     """For the other brokers of the name."""
     address: str
     store_host: Host
+    tls: ServerTls | None
+    """Of all ports."""
+    sockets: Sockets
     disk: Executor
     files: Executor
     timers: Executor
@@ -93,6 +95,7 @@ class Components:
 
     settings: Settings
     roles: Roles
+    mode: Mode
     standing: Standing
     master_work: MasterWork
     address: str
@@ -102,12 +105,8 @@ class Components:
     arrivals: Arrivals
     intake: Intake
     durability: GroupCommit
-    slaves: Slaves
-    """Those that are connected here, while this is a master."""
     figures: Figures
-    """What the runtime information shows besides what it reads itself; a replica adds its own."""
-    confirmations: Confirmations | None
-    """What the in-sync set has, where controllers decide who is master."""
+    """What the runtime information shows of replication."""
     waits: Waits
     topics: Topics
     groups: Groups
@@ -124,9 +123,9 @@ class Components:
     locks: QueueLocks
     stats: Stats
     registration: Registration
-    slave_link: SlaveLink
-    metadata: Metadata
-    state: StateRegisters
+    state_of_master: StateOfMaster | None
+    """What takes over the state of a master, where there may be another one."""
+    rest: Rest
     state_book: StateBook
     passed_on: PassedOn
     forwarding: Forwarding
@@ -148,13 +147,23 @@ class Components:
 def compose(settings: Settings, resources: Resources) -> Components:
     """Return the components of a broker, with the state from its files; from here on they follow the settings.
 
-    Raises BadConfigFile, and OSError for files that cannot be read or written.
+    Raises BadConfigFile, what `mode_of` raises, and OSError for files that cannot be read or written.
     """
     config, store, clock, now = settings.config, resources.store, resources.clock, resources.clock()
     stats = Stats(config.identity.cluster, now)
     arrivals = Arrivals(store, resources.call_soon)
+    roles = Roles(first_role(config))
+    durability = _durability(config, resources)
+    mode = _mode(settings, resources, arrivals, roles, durability)
+    standing = mode.standing
     intake = Intake(
-        store, arrivals, stats, store_host=resources.store_host, delay_levels=len(config.store.delay_levels_ms)
+        store,
+        arrivals,
+        stats,
+        store_host=resources.store_host,
+        delay_levels=len(config.store.delay_levels_ms),
+        replica=mode.admission,
+        on_stored=mode.on_stored,
     )
     topic_register = _load_topics(config, store, now)
     consumed = _load_offsets(config)
@@ -169,7 +178,6 @@ def compose(settings: Settings, resources: Resources) -> Components:
     if access is not None:
         resources.peers.credentials = ReplicaAccount(access, config.replica_account)
     timer_index = resources.timer_index
-    standing = Standing()
     timer = Timer(
         Follower(store, timer_index, standing),
         store=store,
@@ -182,6 +190,7 @@ def compose(settings: Settings, resources: Resources) -> Components:
     checks = Checks(transactions, clients=clients, permits=permits, offsets=consumed, settings=settings)
     delays = _load_delays(config, store, deliver)
     locks = QueueLocks(config.limits)
+    registration = _registration(config, resources, roles, mode, topic_register)
     master_work = MasterWork(
         store=store,
         arrivals=arrivals,
@@ -194,30 +203,28 @@ def compose(settings: Settings, resources: Resources) -> Components:
         delay=delays,
         leases=leases,
         locks=locks,
+        on_topic=registration.want,
         clock=clock,
     )
-    roles = Roles(_first_role(config))
     roles.watch(master_work.follow)
-    durability = GroupCommit(
-        store,
-        disk_of(store, resources.disk),
-        limits=config.limits,
-        timeout_ms=config.periods.sync_flush_timeout,
-    )
-    slaves = Slaves(store, lambda: settings.config.replication, loop_ms)
-    confirmations = _confirmations(settings, store, arrivals)
-    registration = _registration(config, resources, roles, topic_register)
-    slave_link = _slave_link(settings, resources, arrivals, durability, roles, registration)
     group_register = _load_groups(config)
     passed_on = PassedOn(roles)
     modes = _load_request_modes(config)
     state = StateRegisters(
         topics=topic_register, groups=group_register, request_modes=modes, offsets=consumed, delay=delays, locks=locks
     )
-    master_work.on_topic = registration.want
+    state_book = StateBook(state, standing, log_end=lambda: store.appended_log_offset, clock=clock)
+    rest = Rest(
+        registers=state,
+        state_book=state_book,
+        passed_on=passed_on,
+        registration=registration,
+        master_work=master_work,
+    )
     components = Components(
         settings=settings,
         roles=roles,
+        mode=mode,
         standing=standing,
         master_work=master_work,
         address=resources.address,
@@ -227,10 +234,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         arrivals=arrivals,
         intake=intake,
         durability=durability,
-        slaves=slaves,
-        figures={},
-        confirmations=confirmations,
-        waits=_waits(settings, durability, slaves, confirmations),
+        figures=mode.figures(),
+        waits=Waits(durability, mode.waits, flushes=config.flushes_before_answer, limits=config.limits),
         topics=topic_register,
         groups=group_register,
         offsets=consumed,
@@ -246,18 +251,9 @@ def compose(settings: Settings, resources: Resources) -> Components:
         locks=locks,
         stats=stats,
         registration=registration,
-        slave_link=slave_link,
-        state=state,
-        state_book=StateBook(state, standing, log_end=lambda: store.appended_log_offset, clock=clock),
-        metadata=Metadata(
-            Registers(topics=topic_register, groups=group_register, offsets=consumed, delay=delays),
-            master=(lambda: roles.now.master) if config.failover.is_on else slave_link.master,
-            passed_on=passed_on,
-            registration=registration,
-            remoting=resources.peers,
-            settings=settings,
-            clock=clock,
-        ),
+        state_of_master=mode.state_of_master(rest),
+        rest=rest,
+        state_book=state_book,
         passed_on=passed_on,
         forwarding=Forwarding(
             roles,
@@ -295,22 +291,29 @@ def _follower(components: Components) -> Callable[[BrokerConfig], None]:
     return follow
 
 
-def _confirmations(settings: Settings, store: MessageStore, arrivals: Arrivals) -> Confirmations | None:
-    if not settings.config.failover.is_on:
-        return None
-    timeout_ms = lambda: settings.config.replication.slave_timeout_ms  # noqa: E731
-    return Confirmations(arrivals, timeout_ms, upto=store.confirmed_log_offset)
+def _durability(config: BrokerConfig, resources: Resources) -> GroupCommit:
+    return GroupCommit(
+        resources.store,
+        disk_of(resources.store, resources.disk),
+        limits=config.limits,
+        timeout_ms=config.periods.sync_flush_timeout,
+    )
 
 
-def _waits(settings: Settings, durability: GroupCommit, slaves: Slaves, confirmations: Confirmations | None) -> Waits:
-    config = settings.config
-    replicas = None
-    if confirmations is not None:
-        replicas = confirmations.waits
-    elif config.replication.role is BrokerRole.SYNC_MASTER:
-        replicas = ReplicaWaits(slaves, lambda: settings.config.replication.slave_timeout_ms)
-        slaves.on_progress = replicas.advance
-    return Waits(durability, replicas, flushes=config.flushes_before_answer, limits=config.limits)
+def _mode(settings: Settings, resources: Resources, arrivals: Arrivals, roles: Roles, durability: GroupCommit) -> Mode:
+    around = Around(
+        settings=settings,
+        store=resources.store,
+        address=resources.address,
+        roles=roles,
+        arrivals=arrivals,
+        durability=durability,
+        peers=resources.peers,
+        tls=resources.tls,
+        sockets=resources.sockets,
+        clock=resources.clock,
+    )
+    return mode_of(around)
 
 
 def _load_access(config: BrokerConfig, resources: Resources) -> Access:
@@ -319,7 +322,9 @@ def _load_access(config: BrokerConfig, resources: Resources) -> Access:
     return access
 
 
-def _registration(config: BrokerConfig, resources: Resources, roles: Roles, register: Topics) -> Registration:
+def _registration(
+    config: BrokerConfig, resources: Resources, roles: Roles, mode: Mode, register: Topics
+) -> Registration:
     return Registration(
         config.identity,
         resources.address,
@@ -327,47 +332,12 @@ def _registration(config: BrokerConfig, resources: Resources, roles: Roles, regi
         config.name_servers,
         resources.remoting,
         roles=roles,
+        standing=mode.standing,
+        on_master=mode.master_told,
         permission=config.permission,
         timeout_ms=config.periods.registration_timeout,
         clock=resources.clock,
     )
-
-
-def _slave_link(
-    settings: Settings,
-    resources: Resources,
-    arrivals: Arrivals,
-    durability: GroupCommit,
-    roles: Roles,
-    registration: Registration,
-) -> SlaveLink:
-    link = SlaveLink(
-        store=resources.store,
-        arrivals=arrivals,
-        remoting=resources.peers,
-        settings=settings,
-        flush=durability.flush,
-        clock=resources.clock,
-    )
-
-    def follow(master: MasterPlace) -> None:
-        link.follow_master(master)
-        roles.follow(master.address)
-
-    if settings.config.failover.is_on:  # the controllers tell
-        return link
-    registration.on_master = follow
-    roles.watch(link.follow_role)
-    if (given := link.master()) is not None:
-        roles.follow(given)
-    return link
-
-
-def _first_role(config: BrokerConfig) -> Role:
-    """Return the role by the configuration; where controllers decide, none is known yet."""
-    if config.failover.is_on:
-        return Role(RoleKind.FENCED, config.identity.broker_id)
-    return Role.of_id(config.identity.broker_id)
 
 
 def _load_groups(config: BrokerConfig) -> Groups:

@@ -100,8 +100,7 @@ class GroupCommit:
         self._is_running = False
         self._pace = DiskPace()
         self._failure: BaseException | None = None
-        self.on_flushed: Callable[[], None] | None = None
-        """Called after each flush, when those that waited for it are answered."""
+        self._watchers: list[Callable[[], None]] = []
 
     def __len__(self) -> int:
         """How many sends wait."""
@@ -167,6 +166,10 @@ class GroupCommit:
             self._asked.append(self._loop.create_future())
         self._want()
 
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Call `watcher` after each flush, when those that waited for it are answered."""
+        self._watchers.append(watcher)
+
     def close(self) -> None:
         """Close the disk after the running flush."""
         self._disk.close()
@@ -220,7 +223,7 @@ class GroupCommit:
         for each in served:
             if not each.done():
                 each.set_result(None)
-        if self.on_flushed is not None:
-            self.on_flushed()
+        for watcher in self._watchers:
+            watcher()
         if self._waiting or self._asked:
             self._want()

@@ -62,7 +62,13 @@ class Intake:
         *,
         store_host: Host,
         delay_levels: int,
+        replica: Admission | None = None,
+        on_stored: Callable[[], None] | None = None,
     ) -> None:
+        """`replica`: what says whether a message may be stored, and is told of each, where controllers decide.
+
+        `on_stored` is told of each where senders wait for a slave, which gets it with no round of arrivals before.
+        """
         self._store = store
         self._arrivals = arrivals
         self._stats = stats
@@ -70,10 +76,8 @@ class Intake:
         self._delay_levels = delay_levels
         # Why no message is taken, while the disk is full.
         self.refusal: str | None = None
-        # Where controllers decide who is master: what says whether a message may be stored, and is told of each.
-        self.replica: Admission | None = None
-        # Told of each message whose sender waits for a slave, which is to get it with no round of arrivals before.
-        self.on_stored: Callable[[], None] | None = None
+        self._replica = replica
+        self._on_stored = on_stored
 
     def put(self, incoming: Incoming) -> AppendedRecord:
         """Store a message; raises DiskFull, NotTaken, Unconfirmed and what the store raises."""
@@ -111,29 +115,29 @@ class Intake:
         The last one may be of another master, whose clock was ahead.
         """
         newest = self._store.newest_store_time
-        if self.replica is None or incoming.store_timestamp >= newest:
+        if self._replica is None or incoming.store_timestamp >= newest:
             return incoming
         return incoming._replace(store_timestamp=newest)
 
     def _check_set(self) -> None:
-        if self.replica is not None and (refusal := self.replica.refusal()) is not None:
+        if self._replica is not None and (refusal := self._replica.refusal()) is not None:
             kind = Unconfirmed if refusal is Refusal.UNCONFIRMED else NotTaken
             raise kind(f"service not available now: {refusal.value}")
 
     def _stored(self) -> None:
         self._arrivals.expect()
-        if self.replica is not None:
-            self.replica.appended()
-        elif self.on_stored is not None:
-            self.on_stored()
+        if self._replica is not None:
+            self._replica.appended()
+        elif self._on_stored is not None:
+            self._on_stored()
 
     def put_sends(self, plan: SendPlan, frames: list[Frame], at: int, until: int, now: int) -> StoredSends:
         """Store the messages of the first frames from `at` on, as many as fit the plan; raises nothing."""
-        if self.refusal is not None or (self.replica is not None and self.replica.refusal() is not None):
+        if self.refusal is not None or (self._replica is not None and self._replica.refusal() is not None):
             return NOTHING_STORED
         times = self._stats.put_times
         begun = perf_counter_ns() if times.is_due() else None
-        if self.replica is not None:
+        if self._replica is not None:
             now = max(now, self._store.newest_store_time)
         stored = self._store.put_sends(plan, frames, at, until, now)
         if stored.sends:

@@ -48,8 +48,10 @@ class MasterWork:
         delay: DelayQueues,
         leases: Leases,
         locks: QueueLocks,
+        on_topic: Callable[[], None],
         clock: Callable[[], int],
     ) -> None:
+        """`on_topic` is called when a topic came back that this broker was not told of."""
         self._store = store
         self._arrivals = arrivals
         self._standing = standing
@@ -64,22 +66,19 @@ class MasterWork:
         self._clock = clock
         self._role: Role | None = None
         self._is_taken_up = False
-        self.is_sure: Callable[[], bool] = _always
-        """Whether no other broker can do this work at the moment; asked each time, since a lease ends unnoticed."""
-        self.on_topic: Callable[[], None] = _nothing
-        """Called when a topic came back that this broker was not told of."""
+        self._on_topic = on_topic
         locks.may_grant = self._is_only_master
 
     def is_on(self) -> bool:
         """Return whether the work is done here at the moment."""
-        return self._is_taken_up and self.is_sure()
+        return self._is_taken_up and self._standing.is_sure()
 
     def has_begun(self) -> bool:
         """Return whether all that earlier masters left is known here, lease or not."""
         return self._is_taken_up
 
     def _is_only_master(self) -> bool:
-        return self._is_master and self.is_sure()
+        return self._is_master and self._standing.is_sure()
 
     @property
     def _is_master(self) -> bool:
@@ -129,7 +128,7 @@ class MasterWork:
         """Fit what came without the log to what is in the log."""
         for topic in self._topics.restore(self._store.queues(), now=self._clock()):
             _log.warning("topic=%s: the earlier master made it a moment ago; it is rebuilt from its queues", topic)
-            self.on_topic()
+            self._on_topic()
         self._offsets.clamp(self._store.min_offset, self._store.max_offset)
 
     def _end(self) -> None:
@@ -140,11 +139,3 @@ class MasterWork:
         # Its consumers go on elsewhere, from the group's offsets.
         self._leases.close_all()
         self._locks.drop_all()
-
-
-def _nothing() -> None:
-    """Called where nobody asked to be told."""
-
-
-def _always() -> bool:
-    return True

@@ -17,6 +17,7 @@ from typing import Final
 from zlib import crc32
 
 from broker_core.broker.config import MASTER_ID, Identity
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.topics import READ_WRITE, Topics
 from broker_core.logs import get_logger
@@ -69,10 +70,13 @@ class Registration:
         remoting: RemotingClient,
         *,
         roles: Roles,
+        standing: Standing,
+        on_master: Callable[[MasterPlace], None] | None = None,
         permission: int = READ_WRITE,
         timeout_ms: int,
         clock: Callable[[], int],
     ) -> None:
+        """`on_master` is called when `master` has changed."""
         self._identity = identity
         self._address = address
         self._topics = topics
@@ -89,17 +93,16 @@ class Registration:
         self._has_left = False
         # Two registrations at one name server at once would not know what the other one tells it.
         self._turns = {server: asyncio.Lock() for server in name_servers}
-        self.is_sure: Callable[[], bool] = _always
-        """Asked before a registration as the master: whether no other one can be it. If not, `want` comes later."""
+        self._standing = standing
         self._roles = roles
         self._role = roles.now
         # Under which role each name server was told of this broker last, whatever became of it.
         self._told_as: dict[str, Role] = {}
         self.master: MasterPlace | None = None
         """Where the master is, as the name servers told this slave last."""
-        self.on_master: Callable[[MasterPlace], None] | None = None
-        """Called when `master` has changed."""
+        self._on_master = on_master
         roles.watch(self._follow_role)
+        standing.watch(self.want)
 
     def want(self) -> None:
         """Request a registration soon: a topic was created, changed or deleted."""
@@ -191,7 +194,7 @@ class Registration:
         """Register with one name server: with the changed topics if it still has the others, else with all of them."""
         async with self._turns[server]:
             role = self._roles.now
-            if self._has_left or (role.is_master and not self.is_sure()):
+            if self._has_left or (role.is_master and not self._standing.is_sure()):
                 return None
             if role.kind is RoleKind.FENCED:
                 await self._leave_fenced(server)
@@ -300,8 +303,8 @@ class Registration:
         master = MasterPlace(told.master_addr, told.ha_server_addr)
         if master != self.master:
             self.master = master
-            if self.on_master is not None:
-                self.on_master(master)
+            if self._on_master is not None:
+                self._on_master(master)
 
     def _apply_order(self, answer: Command) -> None:
         """Update which topics are ordered; a name server without that table is ignored."""
@@ -323,7 +326,3 @@ def _place(role: Role) -> tuple[int, int | None]:
 def _stated(version: DataVersion, role: Role) -> DataVersion:
     """Return a version that also tells the epoch: name servers keep the place of the newest master by it."""
     return version if role.epoch is None else replace(version, state_version=role.epoch)
-
-
-def _always() -> bool:
-    return True

@@ -16,21 +16,14 @@ from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import Arrivals, paced
 from broker_core.broker.composition import Components, Resources, compose
-from broker_core.broker.config import HA_PORT_ABOVE, BrokerConfig, BrokerRole
+from broker_core.broker.config import BrokerConfig
 from broker_core.broker.housekeeping import Housekeeping, Step, repeat
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.processors.notifications import STEP_MS
 from broker_core.broker.processors.parked import SLOT_MS
-from broker_core.broker.processors.state import StateProcessor
-from broker_core.broker.replication.failover import Failover
 from broker_core.broker.replication.forwarding import FORWARDED
-from broker_core.broker.replication.ha_listener import HaListener, HaPort
-from broker_core.broker.replication.metadata import Metadata
 from broker_core.broker.replication.peers import Peers
-from broker_core.broker.replication.starting import Surroundings, start_life
-from broker_core.broker.replication.state_following import Around as StateAround
-from broker_core.broker.replication.state_following import StateFollowing
 from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.settings import Settings
@@ -39,7 +32,6 @@ from broker_core.clock import now_ms
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
-from broker_core.protocol.networks import Networks
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
 from broker_core.remoting.connection import Connection, Result
 from broker_core.remoting.dispatch import Handler
@@ -85,12 +77,11 @@ class Broker:
         saver: StateSaver,
         servers: Sequence[Server],
         background: asyncio.Task[None],
-        failover: Failover | None,
         opened: AsyncExitStack,
     ) -> None:
         """Take over the resources of `open`; `opened` releases them."""
         self.components = components
-        self.failover = failover
+        self.failover = components.mode.failover
         """The replica, where controllers decide its role."""
         self._processors = processors
         self._saver = saver
@@ -178,7 +169,6 @@ class _Start:
         self._tls = self._config.tls.server()
         self._remoting = RemotingClient(tls=self._config.tls.client())
         self._peers = Peers(tls=self._config.tls.client())
-        self._wake_slaves: Callable[[], None] = _nothing
 
     async def run(self) -> Broker:
         """Return the running broker."""
@@ -205,6 +195,8 @@ class _Start:
                 peers=self._peers,
                 address=join(host, server.port),
                 store_host=(ip_of(host), server.port),
+                tls=self._tls,
+                sockets=self._sockets,
                 disk=disk,
                 files=files,
                 timers=timers,
@@ -224,12 +216,13 @@ class _Start:
         # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())
         servers = [server, *await self._listen_below(fast)]
-        failover = self._failover(components, main, fast)
-        slave_steps = await self._listen_for_slaves(components, failover)
+        _register_mode(components, main, fast)
+        self._opened.push_async_callback(components.mode.close)
+        slave_steps = await components.mode.listen()
         await components.registration.register()
         saver = _saver(components, journal, files)
         steps = (*guarding, *slave_steps, *_steps(components, processors, housekeeping, saver))
-        background = _background(components, failover, self._follow_state(components, failover), steps)
+        background = _background(components, steps)
         self._opened.callback(background.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(
@@ -238,7 +231,6 @@ class _Start:
             saver=saver,
             servers=servers,
             background=background,
-            failover=failover,
             opened=self._opened.pop_all(),
         )
 
@@ -281,83 +273,6 @@ class _Start:
             _log.warning("broker=%s: the fast port is not available: %s", self._config.identity.name, error)
             return ()
 
-    def _failover(self, components: Components, *ports: Dispatch) -> Failover | None:
-        """Begin a life of this replica, if controllers decide its role."""
-        if components.confirmations is None:
-            return None
-        around = Surroundings(
-            store=components.store,
-            address=components.address,
-            roles=components.roles,
-            waiting=components.confirmations,
-            remoting=self._peers,
-            wake=lambda: self._wake_slaves(),
-        )
-        failover = start_life(self._config, around, *ports)
-        components.intake.replica = components.standing.source = failover
-        components.figures.update(failover.figures())
-        components.master_work.is_sure = components.registration.is_sure = failover.has_lease
-        failover.on_lease = components.registration.want
-        if self._config.flushes_before_answer:
-            failover.want_flush, components.durability.on_flushed = components.durability.want, failover.flushed
-        state = StateProcessor(components.state_book, failover, lambda: components.master_work.has_begun())
-        for code, handler in state.handlers().items():
-            for port in ports:
-                port.register(code, handler)
-        self._opened.callback(failover.close)
-        return failover
-
-    def _follow_state(self, components: Components, failover: Failover | None) -> Metadata | StateFollowing:
-        """Return what takes over the state of a master beside its log."""
-        if failover is None:
-            return components.metadata
-        around = StateAround(
-            store=components.store,
-            roles=components.roles,
-            passed_on=components.passed_on,
-            registration=components.registration,
-            remoting=self._peers,
-            clock=components.clock,
-            period_ms=lambda: components.config.replication.sync_metadata_ms,
-        )
-        return StateFollowing(components.state, around, failover)
-
-    async def _listen_for_slaves(self, components: Components, failover: Failover | None) -> Sequence[Step]:
-        """Listen for slaves, if this is or may become a master; one whose sends wait for them needs that port."""
-        if failover is None and (self._config.port == 0 or not components.roles.now.is_master):
-            return ()
-        port = HaPort(
-            host=self._config.bind,
-            port=self._config.port + HA_PORT_ABOVE,
-            networks=_networks_of_slaves(self._config),
-            tls=self._tls,
-            limits=self._config.limits.of_connections(),
-            sockets=self._sockets,
-        )
-        listener = HaListener(port, components.slaves.connect if failover is None else failover.slaves.connect)
-        try:
-            await listener.start()
-        except AddressRefused as error:
-            if failover is not None or self._config.replication.role is BrokerRole.SYNC_MASTER:
-                raise
-            _log.warning("broker=%s: the port for slaves is not available: %s", self._config.identity.name, error)
-            return ()
-        self._opened.push_async_callback(listener.close)
-        components.arrivals.watch(listener.wake)
-        if self._config.replication.role is BrokerRole.SYNC_MASTER:
-            components.intake.on_stored = listener.wake
-        self._wake_slaves = listener.wake
-        return (Step("slaves", SLOT_MS, listener.step),)
-
-
-def _networks_of_slaves(config: BrokerConfig) -> Networks | None:
-    """Return where slaves may be; None: anywhere, as in RocketMQ.
-
-    The stream has no signature. Where requests need one, the log does not go to whoever asks.
-    """
-    named = config.replication.slave_networks
-    return named if named.networks or config.access_control else None
-
 
 def _register(processors: Processors, components: Components, *, main: Dispatch, fast: Dispatch) -> None:
     """Register every processor for its request codes; pulls are served on the main port only.
@@ -373,6 +288,12 @@ def _register(processors: Processors, components: Components, *, main: Dispatch,
             main.register(code, answer)
             if code != RequestCode.PULL_MESSAGE:
                 fast.register(code, answer)
+
+
+def _register_mode(components: Components, *ports: Dispatch) -> None:
+    for code, handler in components.mode.handlers(components.rest).items():
+        for port in ports:
+            port.register(code, handler)
 
 
 def _settled(arrivals: Arrivals, handler: Handler) -> Handler:
@@ -453,9 +374,7 @@ def _steps(
     )
 
 
-def _background(
-    components: Components, failover: Failover | None, state: Metadata | StateFollowing, steps: Sequence[Step]
-) -> asyncio.Task[None]:
+def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[None]:
     async def run() -> None:
         periods = components.config.periods
         async with asyncio.TaskGroup() as tasks:
@@ -463,16 +382,11 @@ def _background(
                 tasks.create_task(repeat(step, components.clock), name=step.name)
             tasks.create_task(components.durability.run(periods.flush), name="flush")
             tasks.create_task(components.registration.run(periods.registration), name="registration")
-            tasks.create_task(components.slave_link.run(), name="slave link")
-            tasks.create_task(state.run(), name="metadata")
-            if failover is not None:
-                tasks.create_task(failover.run(), name="failover")
+            tasks.create_task(components.mode.run(), name="mode")
+            if components.state_of_master is not None:
+                tasks.create_task(components.state_of_master.run(), name="state of the master")
 
     return asyncio.get_running_loop().create_task(run(), name="broker")
-
-
-def _nothing() -> None:
-    """Called where no slave can be connected yet."""
 
 
 async def _run_in(executor: Executor, function: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.registration import Registration
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.role import Role, Roles
 from broker_core.broker.saving import JsonFile
 from broker_core.broker.topics import Topics
@@ -40,7 +41,7 @@ async def _rates(count: int) -> tuple[float, float]:
     with _topics(count) as topics:
         registration = Registration(
             Identity(), "127.0.0.1:10911", topics, [f"127.0.0.1:{name_server.port}"], client,
-            roles=Roles(Role.of_id(0)), timeout_ms=60_000, clock=lambda: 1,
+            roles=Roles(Role.of_id(0)), standing=Standing(), timeout_ms=60_000, clock=lambda: 1,
         )  # fmt: skip
         await registration.register()
         heartbeats, news = [], []

@@ -85,8 +85,7 @@ class ReplicaGroup:
 
     @staticmethod
     def _takes_messages(broker: Broker) -> bool:
-        replica = broker.components.intake.replica
-        return replica is not None and replica.refusal() is None
+        return broker.failover is not None and broker.failover.refusal() is None
 
     def slaves(self) -> list[Broker]:
         """Return those that follow a master."""

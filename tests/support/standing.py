@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -20,3 +21,9 @@ class Cut:
 
     def has_kept(self, epoch: int, log_offset: int) -> bool:
         return epoch == self.epoch or log_offset <= self.begin
+
+    def has_lease(self) -> bool:
+        return True
+
+    def watch_lease(self, watcher: Callable[[], None]) -> None:
+        """It never ends."""

@@ -19,7 +19,6 @@ from broker_core.broker.processors.clients import ClientProcessor
 from broker_core.broker.processors.consume_stats import ConsumeStatsProcessor, GroupProgress
 from broker_core.broker.processors.deletions import Deletions
 from broker_core.broker.processors.groups import GroupProcessor
-from broker_core.broker.processors.ha_status import HaStatusProcessor
 from broker_core.broker.processors.handlers import Processor
 from broker_core.broker.processors.locks import LockProcessor
 from broker_core.broker.processors.members import MemberProcessor
@@ -341,8 +340,6 @@ def _of_administration(
 ) -> Sequence[Processor]:
     c.figures.update(
         {
-            "slaveConnections": partial(len, c.slaves),
-            "replicationLagBytes": c.slaves.lag,
             "parkedPulls": pulls.waiting,
             "parkedPops": pops.waiting,
             "parkedNotifications": notifications.waiting,
@@ -369,5 +366,4 @@ def _of_administration(
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
     settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)
     accounts = AccountProcessor(access=c.access, identity=c.config.identity, address=c.address)
-    ha_status = HaStatusProcessor(store=c.store, slaves=c.slaves, roles=c.roles, settings=c.settings)
-    return settings, accounts, admin, ha_status
+    return settings, accounts, admin

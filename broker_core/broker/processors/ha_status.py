@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from broker_core.broker.processors.handlers import Handlers
-from broker_core.broker.replication.slaves import Slaves, SlaveState
+from broker_core.broker.replication.slaves import SlaveState
 from broker_core.broker.role import Roles
 from broker_core.broker.settings import Settings
 from broker_core.protocol import bodies
@@ -13,11 +15,14 @@ from broker_core.protocol.command import Command
 from broker_core.remoting.connection import Connection
 from broker_core.store import MessageStore
 
+States = Callable[[], Iterable[SlaveState]]
+"""Returns what is known of each slave that is connected."""
+
 
 class HaStatusProcessor:
     """Answers 907."""
 
-    def __init__(self, *, store: MessageStore, slaves: Slaves, roles: Roles, settings: Settings) -> None:
+    def __init__(self, *, store: MessageStore, slaves: States, roles: Roles, settings: Settings) -> None:
         self._store = store
         self._slaves = slaves
         self._roles = roles
@@ -33,7 +38,7 @@ class HaStatusProcessor:
             of_slave = HaClientRuntimeInfo(role.master or "", end)
             return _answer(HaRuntimeInfo(master=False, ha_client_runtime_info=of_slave))
         most = self._settings.config.replication.fall_behind_bytes
-        connections = [_connection(state, most) for state in self._slaves.states() if state.lag is not None]
+        connections = [_connection(state, most) for state in self._slaves() if state.lag is not None]
         return _answer(
             HaRuntimeInfo(
                 master=True,

@@ -55,9 +55,13 @@ class Failover:
         remoting: RemotingClient,
         folder: Path,
         waiting: Waiting,
+        want_flush: Callable[[], None] | None,
         clock: Callable[[], float],
     ) -> None:
-        """`controllers`, `slaves` and `masters` are set before `run`."""
+        """`want_flush` asks for a flush of what a master sent, where only that may be reported (`flushed`).
+
+        `controllers`, `slaves` and `masters` are set before `run`.
+        """
         self.replica = replica
         self.log = log
         self.anew: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -65,10 +69,8 @@ class Failover:
         self.controllers: Controllers
         self.slaves: SlaveStreams
         self.masters: MasterStreams
-        self.on_lease: Callable[[], None] = _nothing
-        """Called when this master knows, for the first time or again, that it is the only one."""
-        self.want_flush: Callable[[], None] = _nothing
-        """Asks for a flush of what a master sent, where only that may be reported (`flushed`)."""
+        self._want_flush = want_flush
+        self._lease_watchers: list[Callable[[], None]] = []
         self._roles = roles
         self._remoting = remoting
         self._folder = folder
@@ -127,6 +129,10 @@ class Failover:
     def has_lease(self) -> bool:
         """Return whether this is surely the only master at this moment."""
         return self.replica.has_lease(self._clock())
+
+    def watch_lease(self, watcher: Callable[[], None]) -> None:
+        """Call `watcher` whenever this master knows, for the first time or again, that it is the only one."""
+        self._lease_watchers.append(watcher)
 
     @property
     def epoch(self) -> int:
@@ -222,14 +228,16 @@ class Failover:
         had_lease = self.has_lease()
         self._do(self.replica.heard(message, self._clock()))
         if not had_lease and self.has_lease():
-            self.on_lease()
+            for watcher in self._lease_watchers:
+                watcher()
 
     def answered(self, message: say.Answered) -> None:
         self._do(self.replica.answered(message, self._clock()))
 
     def from_master(self, link: int, message: FromMaster) -> None:
         self._do(self.replica.from_master(link, message, self._clock()))
-        self.want_flush()
+        if self._want_flush is not None:
+            self._want_flush()
 
     def master_closed(self, link: int) -> None:
         self._do(self.replica.master_closed(link, self._clock()))
@@ -326,7 +334,3 @@ class Failover:
         say.BeginAnew: _begin_anew,
         say.Halt: _halt,
     }
-
-
-def _nothing() -> None:
-    """Called where nobody asked to be told."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol, cast
 
 from broker_core.broker.replication.plain_master import StreamEnded
@@ -51,6 +52,10 @@ class Speaker(Protocol):
         """The connection has closed."""
 
 
+MakeSpeaker = Callable[[str], Speaker]
+"""Returns the speaker for a peer, ``ip:port``."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HaPort:
     """Where the listener listens, and whom it admits."""
@@ -67,10 +72,8 @@ class HaPort:
 class HaListener:
     """The open port and its links."""
 
-    def __init__(self, port: HaPort, make: Callable[[str], Speaker]) -> None:
-        """`make` returns the speaker for a peer, ``ip:port``."""
+    def __init__(self, port: HaPort) -> None:
         self._port = port
-        self._make = make
         self._links: set[Link] = set()
         self._starting: set[FirstByte] = set()
         self._server: asyncio.Server | None = None
@@ -90,11 +93,11 @@ class HaListener:
         assert self._server is not None
         return int(self._server.sockets[0].getsockname()[1])
 
-    async def start(self) -> None:
+    async def start(self, make: MakeSpeaker) -> None:
         """Listen; raises AddressInUse or AddressRefused."""
         socket = bind_socket(self._port.host, self._port.port)
         try:
-            self._server = await self._loop.create_server(self._accept, sock=socket)
+            self._server = await self._loop.create_server(partial(self._accept, make), sock=socket)
         except BaseException:
             socket.close()
             raise
@@ -127,13 +130,13 @@ class HaListener:
         for link in self.links:
             link.pump()
 
-    def _accept(self) -> asyncio.Protocol:
+    def _accept(self, make: MakeSpeaker) -> asyncio.Protocol:
         if self._port.tls is None:
-            return self._link()
-        return FirstByte(self._port.tls, self._port.limits, self, self._link)
+            return self._link(make)
+        return FirstByte(self._port.tls, self._port.limits, self, partial(self._link, make))
 
-    def _link(self) -> Link:
-        return Link(self, self._make, write_buffer_bytes=self._port.limits.write_buffer_bytes)
+    def _link(self, make: MakeSpeaker) -> Link:
+        return Link(self, make, write_buffer_bytes=self._port.limits.write_buffer_bytes)
 
     # ---- places, for `FirstByte` and `Link` --------------------------------------------------------------------------
 
@@ -182,7 +185,7 @@ class HaListener:
 class Link(asyncio.Protocol):
     """One connection of a slave."""
 
-    def __init__(self, listener: HaListener, make: Callable[[str], Speaker], *, write_buffer_bytes: int) -> None:
+    def __init__(self, listener: HaListener, make: MakeSpeaker, *, write_buffer_bytes: int) -> None:
         self.peer = ""
         self.local = ""
         self._listener = listener

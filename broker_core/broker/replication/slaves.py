@@ -39,8 +39,16 @@ class Slaves:
         self._settings = settings
         self._clock = clock
         self._connected: dict[SlaveSpeaker, None] = {}
-        self.on_progress: Callable[[], None] = _nothing
-        """Called when a slave has reported."""
+        self._watchers: list[Callable[[], None]] = []
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Call `watcher` whenever a slave has reported."""
+        self._watchers.append(watcher)
+
+    def note_report(self) -> None:
+        """Tell that a slave has reported."""
+        for watcher in self._watchers:
+            watcher()
 
     def connect(self, peer: str) -> SlaveSpeaker:
         """Return the speaker for a new connection."""
@@ -97,7 +105,7 @@ class SlaveSpeaker:
     def receive(self, data: bytes, now: int) -> None:
         """Take what has arrived."""
         if self.master.receive(data, now):
-            self._slaves.on_progress()
+            self._slaves.note_report()
 
     def next_parts(self, now: int) -> Parts:
         """Return the next frame."""
@@ -118,7 +126,3 @@ class SlaveSpeaker:
     def leave(self) -> None:
         """Count no longer."""
         self._slaves.forget(self)
-
-
-def _nothing() -> None:
-    """Called in place of `on_progress` where nobody waits."""

@@ -8,7 +8,6 @@ from typing import Final
 
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.config import HA_PORT_ABOVE, BrokerConfig
-from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.replicas import ReplicaProcessor
 from broker_core.broker.replication.controller_words import Place
 from broker_core.broker.replication.controllers import Controllers
@@ -42,10 +41,12 @@ class Surroundings:
     remoting: RemotingClient
     wake: Callable[[], None]
     """Lets the streams of slaves write."""
+    want_flush: Callable[[], None] | None
+    """Asks for a flush, where only what is on the disk is reported."""
 
 
-def start_life(config: BrokerConfig, around: Surroundings, *ports: Dispatch) -> Failover:
-    """Begin a life of the replica in the open store, and serve what is asked of it; it does nothing until it runs.
+def start_life(config: BrokerConfig, around: Surroundings) -> Failover:
+    """Begin a life of the replica in the open store, which does nothing until it runs.
 
     Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, OSError.
     """
@@ -75,10 +76,10 @@ def start_life(config: BrokerConfig, around: Surroundings, *ports: Dispatch) -> 
         remoting=around.remoting,
         folder=folder,
         waiting=around.waiting,
+        want_flush=around.want_flush,
         clock=boot_seconds,
     )
     _connect(failover, config, around)
-    _serve(failover, config, ports)
     return failover
 
 
@@ -86,23 +87,13 @@ def _connect(failover: Failover, config: BrokerConfig, around: Surroundings) -> 
     settings, tls = config.failover, config.tls.client()
     place = Place(config.identity.cluster, config.identity.name, around.address, settings.priority)
     serving = Dispatch(ANSWERS)
-    _register(serving, ReplicaProcessor(failover, config.identity).of_controllers())
+    for code, handler in ReplicaProcessor(failover, config.identity).of_controllers().items():
+        serving.register(code, handler)
     failover.controllers = Controllers(
         settings.controllers, place, failover, lambda: RemotingClient(on_request=serving, tls=tls), boot_seconds
     )
     failover.masters = MasterStreams(failover, lambda: tls.context() if tls else None)
     failover.slaves = SlaveStreams(failover, around.store.read_log, Pace(settings.copy_bytes_per_second), around.wake)
-
-
-def _serve(failover: Failover, config: BrokerConfig, ports: tuple[Dispatch, ...]) -> None:
-    handlers = ReplicaProcessor(failover, config.identity).handlers()
-    for port in ports:
-        _register(port, handlers)
-
-
-def _register(port: Dispatch, handlers: Handlers) -> None:
-    for code, handler in handlers.items():
-        port.register(code, handler)
 
 
 def _settings(config: BrokerConfig, address: str) -> ReplicaSettings:

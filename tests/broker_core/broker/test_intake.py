@@ -35,9 +35,19 @@ class Scene:
     stats: Stats = field(default_factory=lambda: Stats("local", 0))
     called: list[Callable[[], None]] = field(default_factory=list)
 
-    def intake(self, *, levels: int = 18) -> Intake:
+    def intake(
+        self, *, levels: int = 18, replica: Admitting | None = None, on_stored: Callable[[], None] | None = None
+    ) -> Intake:
         arrivals = Arrivals(self.store, self.called.append)
-        return Intake(self.store, arrivals, self.stats, store_host=HOST, delay_levels=levels)
+        return Intake(
+            self.store,
+            arrivals,
+            self.stats,
+            store_host=HOST,
+            delay_levels=levels,
+            replica=replica,
+            on_stored=on_stored,
+        )
 
 
 @pytest.fixture
@@ -102,8 +112,8 @@ def test_nothing_is_stored_on_a_full_disk(scene: Scene) -> None:
 def test_what_the_in_sync_set_does_not_let_in_is_not_stored_not_even_of_the_broker_itself(
     scene: Scene, reason: Refusal, error: type[Exception]
 ) -> None:
-    intake = scene.intake()
-    intake.replica = replica = Admitting(reason)
+    replica = Admitting(reason)
+    intake = scene.intake(replica=replica)
 
     with pytest.raises(error):
         put(intake)
@@ -115,9 +125,9 @@ def test_what_the_in_sync_set_does_not_let_in_is_not_stored_not_even_of_the_brok
 
 
 def test_a_record_of_the_broker_itself_is_stored_on_a_full_disk_and_told(scene: Scene) -> None:
-    intake = scene.intake()
+    replica = Admitting()
+    intake = scene.intake(replica=replica)
     intake.refusal = "the disk is full"
-    intake.replica = replica = Admitting()
 
     intake.check_room(1)
     intake.put_own(Incoming.of(Message("orders", b"x"), 0, ORIGIN))
@@ -126,9 +136,8 @@ def test_a_record_of_the_broker_itself_is_stored_on_a_full_disk_and_told(scene: 
 
 
 def test_whom_senders_wait_for_is_told_of_each_message_before_any_round(scene: Scene) -> None:
-    intake = scene.intake()
     ends = list[int]()
-    intake.on_stored = lambda: ends.append(scene.store.appended_log_offset)
+    intake = scene.intake(on_stored=lambda: ends.append(scene.store.appended_log_offset))
 
     put(intake)
     first = scene.store.appended_log_offset
@@ -139,9 +148,8 @@ def test_whom_senders_wait_for_is_told_of_each_message_before_any_round(scene: S
 
 
 def test_store_times_of_a_replica_do_not_fall(scene: Scene) -> None:
-    intake = scene.intake()
-    put(intake)
-    intake.replica = Admitting()
+    put(scene.intake())
+    intake = scene.intake(replica=Admitting())
 
     earlier = Incoming.of(Message("orders", b"x"), 0, ORIGIN._replace(store_timestamp=0))
 

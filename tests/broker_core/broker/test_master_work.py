@@ -6,6 +6,8 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from broker_core.broker import Periods
 from broker_core.broker.role import Role, RoleKind
 from broker_core.protocol import properties as names
@@ -63,14 +65,16 @@ async def test_a_slave_checks_no_transaction_and_the_next_master_finds_it_open(t
         await eventually(lambda: len(wire.pushed) > 0)
 
 
-async def test_work_is_taken_up_in_parts_and_not_when_the_role_ends_in_between(tmp_path: Path) -> None:
+async def test_work_is_taken_up_in_parts_and_not_when_the_role_ends_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with started(tmp_path, periods=QUICK) as wire:
         components = wire.broker.components
         await wire.create_topic("orders")
         pairs = {names.TRAN_MSG: "true", names.PGROUP: "producers", names.UNIQ_KEY: "u1"}
         await wire.try_send("orders", b"half", properties=pairs, sys_flag=TRANSACTION_PREPARED)
         components.roles.become(SLAVE)
-        components.standing.source = Cut(1 << 40)
+        monkeypatch.setattr(components.standing, "_source", Cut(1 << 40))
         components.roles.become(Role(RoleKind.MASTER, 0, None, 2))
         begins = asyncio.create_task(components.master_work.look(0))
         await asyncio.sleep(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from broker_core.broker import Periods
 from broker_core.broker.config import Identity, TopicDefaults
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.registration import MasterPlace, Registration
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.broker.saving import JsonFile
 from broker_core.broker.topics import Topics
@@ -56,9 +57,21 @@ def registration_at(
     *addresses: str,
     roles: Roles | None = None,
     address: str = "127.0.0.1:10911",
+    on_master: Callable[[MasterPlace], None] | None = None,
 ) -> Registration:
     roles = roles or Roles(Role.of_id(0))
-    return Registration(Identity(), address, topics, addresses, client, roles=roles, timeout_ms=2_000, clock=lambda: 1)
+    return Registration(
+        Identity(),
+        address,
+        topics,
+        addresses,
+        client,
+        roles=roles,
+        standing=Standing(),
+        on_master=on_master,
+        timeout_ms=2_000,
+        clock=lambda: 1,
+    )
 
 
 async def brokers_at(client: RemotingClient, address: str) -> list[str]:
@@ -92,8 +105,8 @@ async def test_a_slave_registers_under_its_id_and_learns_where_its_master_is(tmp
     server = await name_server()
     at, client = f"127.0.0.1:{server.port}", RemotingClient()
     told: list[MasterPlace] = []
-    slave = registration_at(topics_in(tmp_path), client, at, roles=Roles(Role.of_id(2)), address="127.0.0.1:20911")
-    slave.on_master = told.append
+    roles, place = Roles(Role.of_id(2)), "127.0.0.1:20911"
+    slave = registration_at(topics_in(tmp_path), client, at, roles=roles, address=place, on_master=told.append)
 
     await slave.register()
     assert (told, slave.master) == ([], None)

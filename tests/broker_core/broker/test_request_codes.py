@@ -61,7 +61,9 @@ def test_the_table_has_every_code_once_for_each_kind_of_server() -> None:
 
 
 async def test_a_broker_serves_what_the_table_says(wire: Wire) -> None:
-    handlers = {int(code) for each in processors_of(wire.broker.components).all for code in each.handlers()}
+    components = wire.broker.components
+    handlers = {int(code) for each in processors_of(components).all for code in each.handlers()}
+    handlers |= set(map(int, components.mode.handlers(components.rest)))
 
     assert served(_OF_BROKER) == {code for code in handlers if code not in refused(_OF_BROKER)}
 

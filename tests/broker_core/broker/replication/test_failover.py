@@ -20,6 +20,7 @@ from broker_core.protocol.headers.admin import GetBrokerRuntimeInfoRequest
 from broker_core.protocol.headers.replication import GetBrokerHaStatusRequest
 from broker_core.protocol.headers.send import SendMessageResponse
 from broker_core.protocol.headers.topics import CreateTopicRequest
+from tests.broker_core.broker.replication.switching import failover_of
 from tests.support.replica_group import in_sync_set, replica_group
 from tests.support.wait import eventually
 
@@ -91,7 +92,7 @@ async def test_with_too_small_a_set_a_message_is_refused_before_it_is_stored(tmp
     async with replica_group(tmp_path, settings=settings) as group:
         master = await group.master()
         await group.stop(next(number for number, each in group.brokers.items() if each is not master))
-        await eventually(lambda: master.components.intake.replica is not None and _refuses(master))
+        await eventually(lambda: failover_of(master).refusal() is not None)
         end = master.store.appended_log_offset
 
         answer = await group.send(master, b"x")
@@ -99,10 +100,6 @@ async def test_with_too_small_a_set_a_message_is_refused_before_it_is_stored(tmp
         assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
         assert "minInSyncReplicas" in (answer.remark or "")
         assert master.store.appended_log_offset == end
-
-
-def _refuses(broker: object) -> bool:
-    return broker.components.intake.replica.refusal() is not None  # type: ignore[attr-defined]
 
 
 async def test_a_replica_tells_its_epochs_and_the_state_of_its_name(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ async def listening(
     port = HaPort(
         host="127.0.0.1", port=0, networks=networks, limits=ConnectionLimits(), sockets=sockets or Sockets(1_000)
     )
-    listener = HaListener(port, slaves.connect)
-    await listener.start()
+    listener = HaListener(port)
+    await listener.start(slaves.connect)
     try:
         yield listener, slaves
     finally:

@@ -30,8 +30,10 @@ async def both(tmp_path: Path) -> AsyncIterator[tuple[Wire, Wire, Metadata]]:
         started(tmp_path / "master") as master,
         started(tmp_path / "slave", broker_id=1, settings=quick) as slave,
     ):
-        slave.broker.components.slave_link.follow_master(MasterPlace(master.address, "127.0.0.1:1"))
-        yield master, slave, slave.broker.components.metadata
+        components = slave.broker.components
+        components.mode.master_told(MasterPlace(master.address, "127.0.0.1:1"))
+        assert isinstance(components.state_of_master, Metadata)
+        yield master, slave, components.state_of_master
 
 
 async def commit(wire: Wire, offset: int) -> None:

@@ -49,8 +49,7 @@ async def both(tmp_path: Path, *, segment: int = SEGMENT, **settings: str) -> As
 
 
 def follow(slave: Wire, master: Wire, stream: Stream) -> None:
-    link = slave.broker.components.slave_link
-    link.follow_master(MasterPlace(master.address, f"127.0.0.1:{stream.port}"))
+    slave.broker.components.mode.master_told(MasterPlace(master.address, f"127.0.0.1:{stream.port}"))
 
 
 def log_of(store: MessageStore) -> bytes:

@@ -47,9 +47,8 @@ def registers(folder: Path) -> Registers:
 
 
 def book_of(parts: Registers) -> tuple[StateBook, Mastering]:
-    standing, master = Standing(), Mastering(0)
-    standing.source = master
-    return StateBook(parts, standing, log_end=lambda: 77, clock=lambda: 1_000), master
+    master = Mastering(0)
+    return StateBook(parts, Standing(master), log_end=lambda: 77, clock=lambda: 1_000), master
 
 
 async def test_a_slave_is_told_everything_at_first_and_then_what_changed(tmp_path: Path) -> None:

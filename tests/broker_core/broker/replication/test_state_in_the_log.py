@@ -108,9 +108,9 @@ async def parked_pulls(group: ReplicaGroup, broker: Broker) -> int:
 
 
 def waiting(master: Broker) -> int:
-    confirmations = master.components.confirmations
-    assert confirmations is not None
-    return len(confirmations.waits)
+    waits = master.components.mode.waits
+    assert waits is not None
+    return len(waits)
 
 
 async def test_a_message_that_is_sent_back_is_answered_when_all_have_it(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from broker_core.broker.modes.master import StaticMaster
+from broker_core.broker.replication.slaves import Slaves
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.ha_plain import FrameReader, encode_report
@@ -59,9 +61,15 @@ async def sync_master(folder: Path, *, flush: str = "async") -> AsyncIterator[tu
         yield wire, port
 
 
+def slaves_of(wire: Wire) -> Slaves:
+    mode = wire.broker.components.mode
+    assert isinstance(mode, StaticMaster)
+    return mode.slaves
+
+
 async def near(wire: Wire) -> None:
     """Wait until a slave has reported."""
-    await eventually(lambda: any(each.acked is not None for each in wire.broker.components.slaves.states()))
+    await eventually(lambda: any(each.acked is not None for each in slaves_of(wire).states()))
 
 
 async def test_without_a_slave_a_send_is_stored_and_told_so_at_once(tmp_path: Path) -> None:
@@ -106,7 +114,7 @@ async def test_what_a_slave_that_has_gone_had_said_counts_no_more(tmp_path: Path
         async with slave_of(port):
             await near(wire)
             assert (await wire.try_send("orders", b"x")).code == ResponseCode.SUCCESS
-        await eventually(lambda: not list(wire.broker.components.slaves.states()))
+        await eventually(lambda: not list(slaves_of(wire).states()))
         assert (await wire.try_send("orders", b"x")).code == ResponseCode.SLAVE_NOT_AVAILABLE
 
 

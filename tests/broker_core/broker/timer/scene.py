@@ -18,6 +18,7 @@ from broker_core.protocol.host import encode_host
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_many
 from broker_core.store import MessageStore
+from tests.support.admission import Admitting
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -33,6 +34,7 @@ class Scene:
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     failure: Exception | None = None
     standing: Standing = field(default_factory=Standing)
+    replica: Admitting = field(default_factory=Admitting)
     gone: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -44,7 +46,9 @@ class Scene:
         """Open the timer on the store, as a broker does."""
         self.store.dispatch()
         arrivals = Arrivals(self.store, lambda _: None)
-        self.intake = Intake(self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18)
+        self.intake = Intake(
+            self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18, replica=self.replica
+        )
         follower = Follower(
             self.store, TimerIndex.open(self.folder, is_suspect=is_suspect, now=self.now), self.standing
         )

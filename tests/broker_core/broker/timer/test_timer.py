@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from broker_core.broker.errors import AlreadyDelivered, DiskFull, LimitReached, NothingFound, NotTaken, Unconfirmed
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.replication.messages import Refusal
+from broker_core.broker.replication.standing import Standing
 from broker_core.broker.timer.following import Follower
 from broker_core.broker.timer.index import TimerIndex
 from broker_core.broker.timer.reads import TimerReads
 from broker_core.store.errors import StoreFull
 from tests.broker_core.broker.timer.scene import START, Scene
-from tests.support.admission import Admitting
 from tests.support.standing import Cut
 
 DAY = 24 * 3_600_000
@@ -287,13 +287,13 @@ def test_while_the_in_sync_set_takes_nothing_the_timer_rests_and_loses_nothing(s
     scene.park(b"a", due_in=100)
     scene.wait(100)
     scene.park(b"b", due_in=100)
-    scene.intake.replica = replica = Admitting(Refusal.SET_TOO_SMALL)
+    scene.replica.reason = Refusal.SET_TOO_SMALL
     scene.wait(100)
     scene.wait(70_000)  # the note of what was delivered is due too
     with pytest.raises(NotTaken):
         scene.timer.recall("orders", "ID-b")
 
-    replica.reason = None
+    scene.replica.reason = None
     scene.wait(1)
 
     assert scene.arrived() == [b"a", b"b"]
@@ -309,7 +309,7 @@ def test_what_was_delivered_in_a_part_of_the_log_that_was_cut_is_delivered_again
     for _ in range(10):
         scene.park(b"later", due_in=1_000_000)
 
-    scene.standing.source = Cut(before)
+    scene.standing = Standing(Cut(before))
     scene.crash()
     scene.wait(1)
 
@@ -340,7 +340,8 @@ def test_who_takes_over_finds_what_was_delivered_since_the_last_mark(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_epochs: bool
 ) -> None:
     monkeypatch.setattr("broker_core.broker.timer.following._WALK_RECORDS", 1)
-    scene.standing.source = Cut(1 << 40) if has_epochs else None
+    scene.standing = Standing(Cut(1 << 40) if has_epochs else None)
+    scene.crash()
     scene.park(b"0", due_in=0)
     scene.wait(0)
     for number, due_in in ((1, 10), (2, 20), (3, 1_000)):

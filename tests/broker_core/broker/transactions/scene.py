@@ -34,6 +34,7 @@ from broker_core.protocol.message import LogOffset, Message, QueueOffset, Stored
 from broker_core.protocol.record import MessageOrigin, decode_one
 from broker_core.remoting.connection import Connection
 from broker_core.store import AppendedRecord, Incoming, MessageStore
+from tests.support.admission import Admitting
 from tests.support.broker import small_store
 
 HOST = ("127.0.0.1", 1)
@@ -80,6 +81,7 @@ class Scene:
     limits: BrokerLimits = field(default_factory=BrokerLimits)
     transactions_settings: TransactionSettings = field(default_factory=TransactionSettings)
     max_undispatched: int = 1_000
+    replica: Admitting = field(default_factory=Admitting)
 
     def __post_init__(self) -> None:
         self.config = BrokerConfig(
@@ -103,7 +105,9 @@ class Scene:
         """Open the transactions on the store, as a broker does."""
         self.store.dispatch()
         arrivals = Arrivals(self.store, lambda _: None)
-        self.intake = Intake(self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18)
+        self.intake = Intake(
+            self.store, arrivals, Stats("local", self.now), store_host=HOST, delay_levels=18, replica=self.replica
+        )
         found = found_by(finding(self.store, self.offsets))
         self.transactions = Transactions(
             store=self.store,

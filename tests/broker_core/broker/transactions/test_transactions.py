@@ -27,7 +27,6 @@ from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 from broker_core.store import Incoming
 from broker_core.store.errors import TooFarBehind
 from tests.broker_core.broker.transactions.scene import GROUP, TOPIC, Producer, Scene
-from tests.support.admission import Admitting
 
 
 @pytest.fixture
@@ -270,14 +269,14 @@ def test_copies_of_another_broker_are_one_transaction(
 @pytest.mark.parametrize("decision", [Decision.COMMITTED, Decision.ROLLED_BACK])
 def test_a_decision_that_the_in_sync_set_does_not_let_in_changes_nothing(scene: Scene, decision: Decision) -> None:
     half = scene.prepare(b"a")
-    scene.intake.replica = replica = Admitting(Refusal.SET_TOO_SMALL)
+    scene.replica.reason = Refusal.SET_TOO_SMALL
     end = scene.store.appended_log_offset
 
     with pytest.raises(NotTaken):
         scene.end(half, decision)
     assert (scene.store.appended_log_offset, len(scene.transactions.table)) == (end, 1)
 
-    replica.reason = None
+    scene.replica.reason = None
     scene.end(half, decision)
     assert scene.arrived() == ([b"a"] if decision is Decision.COMMITTED else [])
 
@@ -301,11 +300,11 @@ def test_a_message_and_its_op_record_have_room_or_neither_is_stored(tmp_path: Pa
 def test_op_records_that_a_take_over_cannot_write_are_written_later(scene: Scene) -> None:
     half = scene.prepare(b"a")
     found = Found(done=[QueueOffset(half.queue_offset)])
-    scene.intake.replica = replica = Admitting(Refusal.NO_LEASE)
+    scene.replica.reason = Refusal.NO_LEASE
     scene.transactions.take_up(found)
     assert scene.records(OP_HALF_TOPIC) == []
 
-    replica.reason = None
+    scene.replica.reason = None
     scene.wait(1)
 
     assert [op.body for op in scene.records(OP_HALF_TOPIC)] == [b"0"]

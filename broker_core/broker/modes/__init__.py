@@ -1,0 +1,1 @@
+"""What a broker is in its broker name, chosen once (broker/replication/README.md#modes)."""
