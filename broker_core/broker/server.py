@@ -9,32 +9,23 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, Final
 
-from broker_core.broker.access.check import AccessCheck
-from broker_core.broker.access.needs import needs_of
-from broker_core.broker.access.refusals import Refusals
+from broker_core.broker import background
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
-from broker_core.broker.arrivals import Arrivals, paced
+from broker_core.broker.arrivals import paced
 from broker_core.broker.composition import Components, Resources, compose
 from broker_core.broker.config import BrokerConfig
-from broker_core.broker.housekeeping import Housekeeping, Step, repeat
+from broker_core.broker.housekeeping import Housekeeping
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
-from broker_core.broker.processors.notifications import STEP_MS
-from broker_core.broker.processors.parked import SLOT_MS
-from broker_core.broker.replication.forwarding import FORWARDED
 from broker_core.broker.replication.peers import Peers
-from broker_core.broker.role_gate import RoleGate
 from broker_core.broker.saving import StateSaver
+from broker_core.broker.serving import guard, register, register_mode
 from broker_core.broker.settings import Settings
 from broker_core.broker.timer.index import TimerIndex
 from broker_core.clock import now_ms
 from broker_core.logs import get_logger
-from broker_core.protocol.codes import RequestCode
-from broker_core.protocol.command import Command
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
-from broker_core.remoting.connection import Connection, Result
-from broker_core.remoting.dispatch import Handler
 from broker_core.remoting.memory import ConnectionMemory
 from broker_core.remoting.open_files import Sockets, check_files, queues_within, raise_limit
 from broker_core.store import MessageStore
@@ -47,22 +38,7 @@ TIMER_FOLDER: Final = "timer"
 """The folder of the timer's index, in that of the store."""
 
 _DRAIN_SECONDS: Final = 1.0
-_CHECKPOINT_MS: Final = 60_000
-_RETENTION_MS: Final = 10_000
-_ACCOUNTS_MS: Final = 1_000
-_SECOND_MS: Final = 1_000
 _ROUND_SECONDS: Final = 0.001
-# Requests that read nothing which a pending round would make readable.
-_SENDS: Final = frozenset(
-    {
-        RequestCode.SEND_MESSAGE,
-        RequestCode.SEND_MESSAGE_V2,
-        RequestCode.SEND_BATCH_MESSAGE,
-        RequestCode.END_TRANSACTION,
-        RequestCode.UPDATE_CONSUMER_OFFSET,
-    }
-)
-
 _log = get_logger(__name__)
 
 
@@ -71,7 +47,6 @@ class Broker:
 
     def __init__(
         self,
-        *,
         components: Components,
         processors: Processors,
         saver: StateSaver,
@@ -169,69 +144,67 @@ class _Start:
         self._tls = self._config.tls.server()
         self._remoting = RemotingClient(tls=self._config.tls.client())
         self._peers = Peers(tls=self._config.tls.client())
+        self._timers = self._thread("timer")
 
     async def run(self) -> Broker:
         """Return the running broker."""
-        files, disk, timers = self._thread("files"), self._thread("disk"), self._thread("timer")
+        files, disk = self._thread("files"), self._thread("disk")
+        store, journal = self._open_files(files)
+        main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
+        server = await self._listen(main, self._config.port)
+        # No request is read before this function waits again; by then everything is set up.
+        components = compose(self._settings, self._resources(store, journal, server.port, files=files, disk=disk))
+        self._opened.callback(components.timer.close)
+        self._opened.callback(components.durability.close)
+        self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
+        processors = processors_of(components)
+        register(processors, components, main=main, fast=fast)
+        components.roles.watch(processors.follow_role)
+        guarding = guard(components, main, fast)
+        register_mode(components, main, fast)
+        housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
+        # Before the first message: the disk may already be full.
+        housekeeping.drop_expired(self._clock())
+        servers = [server, *await self._listen_below(fast)]
+        self._opened.push_async_callback(components.mode.close)
+        slave_steps = await components.mode.listen()
+        await components.registration.register()
+        saver = _saver(components, journal, files)
+        steps = (*guarding, *slave_steps, *background.steps_of(components, processors, housekeeping, saver))
+        running = background.begin(components, steps)
+        self._opened.callback(running.cancel)
+        _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
+        return Broker(components, processors, saver, servers, running, self._opened.pop_all())
+
+    def _open_files(self, files: Executor) -> tuple[MessageStore, Journal]:
         store = self._open_store(files)
         journal = Journal(self._config.config_folder)
         self._opened.push_async_callback(_run_in, files, journal.close)
         self._opened.push_async_callback(self._remoting.close)
         self._opened.push_async_callback(self._peers.close)
-        main, fast = Dispatch(ANSWERS), Dispatch(ANSWERS)
-        server = await self._listen(main, self._config.port)
+        return store, journal
+
+    def _resources(
+        self, store: MessageStore, journal: Journal, port: int, *, files: Executor, disk: Executor
+    ) -> Resources:
         host = advertised_host(self._config.bind, self._config.advertise)
-        # No request is read before this function waits again; by then everything is set up.
-        timer_index = TimerIndex.open(
-            self._config.store.folder / TIMER_FOLDER, is_suspect=not store.recovered.was_clean, now=self._clock()
-        )
-        components = compose(
-            self._settings,
-            Resources(
-                store=store,
-                journal=journal,
-                timer_index=timer_index,
-                remoting=self._remoting,
-                peers=self._peers,
-                address=join(host, server.port),
-                store_host=(ip_of(host), server.port),
-                tls=self._tls,
-                sockets=self._sockets,
-                disk=disk,
-                files=files,
-                timers=timers,
-                clock=self._clock,
-                call_soon=paced(asyncio.get_running_loop(), _ROUND_SECONDS),
-                memory=self._memory,
-            ),
-        )
-        self._opened.callback(components.timer.close)
-        self._opened.callback(components.durability.close)
-        self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
-        processors = processors_of(components)
-        _register(processors, components, main=main, fast=fast)
-        components.roles.watch(processors.follow_role)
-        guarding = _guard(components, main, fast)
-        housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
-        # Before the first message: the disk may already be full.
-        housekeeping.drop_expired(self._clock())
-        servers = [server, *await self._listen_below(fast)]
-        _register_mode(components, main, fast)
-        self._opened.push_async_callback(components.mode.close)
-        slave_steps = await components.mode.listen()
-        await components.registration.register()
-        saver = _saver(components, journal, files)
-        steps = (*guarding, *slave_steps, *_steps(components, processors, housekeeping, saver))
-        background = _background(components, steps)
-        self._opened.callback(background.cancel)
-        _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
-        return Broker(
-            components=components,
-            processors=processors,
-            saver=saver,
-            servers=servers,
-            background=background,
-            opened=self._opened.pop_all(),
+        folder, is_suspect = self._config.store.folder / TIMER_FOLDER, not store.recovered.was_clean
+        return Resources(
+            store=store,
+            journal=journal,
+            timer_index=TimerIndex.open(folder, is_suspect=is_suspect, now=self._clock()),
+            remoting=self._remoting,
+            peers=self._peers,
+            address=join(host, port),
+            store_host=(ip_of(host), port),
+            tls=self._tls,
+            sockets=self._sockets,
+            disk=disk,
+            files=files,
+            timers=self._timers,
+            clock=self._clock,
+            call_soon=paced(asyncio.get_running_loop(), _ROUND_SECONDS),
+            memory=self._memory,
         )
 
     def _thread(self, name: str) -> Executor:
@@ -274,38 +247,6 @@ class _Start:
             return ()
 
 
-def _register(processors: Processors, components: Components, *, main: Dispatch, fast: Dispatch) -> None:
-    """Register every processor for its request codes; pulls are served on the main port only.
-
-    Requests for messages or offsets see every message that was acknowledged before. What a slave forwards does not
-    reach its processor.
-    """
-    for processor in processors.all:
-        for code, handler in processor.handlers().items():
-            answer = handler if code in _SENDS else _settled(components.arrivals, handler)
-            if code in FORWARDED:
-                answer = components.forwarding.around(answer)
-            main.register(code, answer)
-            if code != RequestCode.PULL_MESSAGE:
-                fast.register(code, answer)
-
-
-def _register_mode(components: Components, *ports: Dispatch) -> None:
-    for code, handler in components.mode.handlers(components.rest).items():
-        for port in ports:
-            port.register(code, handler)
-
-
-def _settled(arrivals: Arrivals, handler: Handler) -> Handler:
-    """Wrap `handler` so that pending appends are dispatched before it runs."""
-
-    def answer(request: Command, connection: Connection) -> Result:
-        arrivals.settle()
-        return handler(request, connection)
-
-    return answer
-
-
 def _saver(components: Components, journal: Journal, files: Executor) -> StateSaver:
     registers = (
         components.topics,
@@ -319,74 +260,6 @@ def _saver(components: Components, journal: Journal, files: Executor) -> StateSa
     return StateSaver(
         saver=components.saver, registers=registers, journal=journal, leases=components.leases, executor=files
     )
-
-
-def _guard(components: Components, *ports: Dispatch) -> Sequence[Step]:
-    """Have every request checked: its rights where access control is on, then whether this role serves it.
-
-    Returns the steps that belong to access control.
-    """
-    steps = _guard_access(components, *ports)
-    gate = RoleGate(components.roles, components.forwarding.takes)
-    for port in ports:
-        port.before(gate)
-    return steps
-
-
-def _guard_access(components: Components, *ports: Dispatch) -> Sequence[Step]:
-    access = components.access
-    if access is None:
-        return ()
-    refusals = Refusals(components.clock)
-    needs = needs_of(components.arrivals, components.config.limits, components.config.identity.cluster)
-    check = refusals.of(AccessCheck(access, needs, ports[0].codes, components.config.local_accounts))
-    for port in ports:
-        port.before(check)
-    return Step("accounts", _ACCOUNTS_MS, access.reload), Step("refusals", _SECOND_MS, refusals.step)
-
-
-def _steps(
-    components: Components, processors: Processors, housekeeping: Housekeeping, saver: StateSaver
-) -> Sequence[Step]:
-    """Return the periodic steps."""
-    periods = components.config.periods
-    of_master = components.master_work.step
-    return (
-        Step("work of a master", SLOT_MS, components.master_work.look),
-        Step("parked pulls", SLOT_MS, processors.pulls.expire),
-        Step("leases", SLOT_MS, processors.pops.step),
-        Step("notifications", STEP_MS, processors.notifications.step),
-        Step("waiting sends", SLOT_MS, components.waits.expire),
-        Step("delay", periods.delay_step, of_master(components.delay.step)),
-        Step("timer", periods.timer_step, of_master(components.timer.step)),
-        Step("timer: following", _SECOND_MS, components.timer.follow_along),
-        Step("timer: records that would go", _SECOND_MS, of_master(components.timer.roll)),
-        Step("timer: tidying", _CHECKPOINT_MS, of_master(components.timer.tidy)),
-        Step("timer: file", _CHECKPOINT_MS, components.timer_reads.checkpoint),
-        Step("transactions", periods.transaction_step, of_master(components.checks.step)),
-        Step("statistics", _SECOND_MS, components.stats.step),
-        Step("saving", periods.save, lambda _now: saver.save()),
-        Step("silent clients", periods.client_scan, processors.clients.expire),
-        Step("queue locks", periods.client_scan, components.locks.expire),
-        Step("retention", _RETENTION_MS, housekeeping.drop_expired),
-        Step("damage", _SECOND_MS, housekeeping.log_damage),
-        Step("checkpoint", _CHECKPOINT_MS, housekeeping.checkpoint),
-    )
-
-
-def _background(components: Components, steps: Sequence[Step]) -> asyncio.Task[None]:
-    async def run() -> None:
-        periods = components.config.periods
-        async with asyncio.TaskGroup() as tasks:
-            for step in steps:
-                tasks.create_task(repeat(step, components.clock), name=step.name)
-            tasks.create_task(components.durability.run(periods.flush), name="flush")
-            tasks.create_task(components.registration.run(periods.registration), name="registration")
-            tasks.create_task(components.mode.run(), name="mode")
-            if components.state_of_master is not None:
-                tasks.create_task(components.state_of_master.run(), name="state of the master")
-
-    return asyncio.get_running_loop().create_task(run(), name="broker")
 
 
 async def _run_in(executor: Executor, function: Callable[[], None]) -> None:
