@@ -1,4 +1,4 @@
-import { fireEvent, screen, within } from "@testing-library/react"
+import { fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { AT, reader, replica } from "@/testing/factories"
@@ -150,6 +150,68 @@ describe("the page of one broker name", () => {
     expect(go.disabled).toBe(true)
     fireEvent.change(dialog.getByLabelText("Type broker-a to continue"), { target: { value: "broker-a" } })
     expect(go.disabled).toBe(false)
+  })
+
+  const PREVIEW = { broker: "broker-a", dry_run: true, effective_min_in_sync: null, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, warnings: [], plan: "signed", plan_expires_at: null }
+  const button = (name: string) => screen.getByRole<HTMLButtonElement>("button", { name })
+
+  it("changes the policy that was read, after a preview", async () => {
+    const path = "/api/v1/clusters/local/brokers/broker-a/policy"
+    answer(`GET ${path}`, { min_in_sync: 2, unclean_allowed: false }, 200, { ETag: '"first"' })
+    answer(`PATCH ${path}`, { ...PREVIEW, before: STATE, after: { ...STATE, min_in_sync: 3 }, refuses_sends: true })
+    openLed({}, [led(1, {}, "master"), led(2)])
+    fireEvent.click(await screen.findByRole("button", { name: "Policy" }))
+    const least = await screen.findByLabelText("Replicas that sends need")
+    expect(button("Preview").disabled).toBe(true)
+    fireEvent.change(least, { target: { value: "3" } })
+    fireEvent.click(button("Preview"))
+    expect(await screen.findByText("Sends would be refused: they need 3 replicas in sync.")).toBeTruthy()
+    // The form takes no second press within a moment of the first.
+    await waitFor(() => {
+      if (requests(`PATCH ${path}`).length < 2) fireEvent.click(button("Change the policy"))
+      expect(requests(`PATCH ${path}`)).toHaveLength(2)
+    })
+    expect(await screen.findByText("The policy of broker-a was changed")).toBeTruthy()
+    const sent = requests(`PATCH ${path}`)
+    expect(sent.map(({ query }) => [query.get("dry_run"), query.get("plan")])).toEqual([["true", null], [null, "signed"]])
+    expect(sent.map(({ headers }) => headers.get("If-Match"))).toEqual(['"first"', '"first"'])
+    expect(sent.map(({ body }) => body)).toEqual([{ min_in_sync: 3, unclean_allowed: false }, { min_in_sync: 3, unclean_allowed: false }])
+  })
+
+  it("asks for the name before a replica may be elected that lacks messages", async () => {
+    answer("GET /api/v1/clusters/local/brokers/broker-a/policy", { min_in_sync: 2, unclean_allowed: false })
+    openLed({}, [led(1, {}, "master"), led(2)])
+    fireEvent.click(await screen.findByRole("button", { name: "Policy" }))
+    fireEvent.click(await screen.findByLabelText("Unclean replica may be elected"))
+    expect(screen.getByText(/Acknowledged messages are lost, without a question/)).toBeTruthy()
+    expect(button("Preview").disabled).toBe(true)
+    fireEvent.change(screen.getByLabelText("Type broker-a to continue"), { target: { value: "broker-a" } })
+    expect(button("Preview").disabled).toBe(false)
+  })
+
+  it("adopts a state where the name was set back, with the replicas that somebody names", async () => {
+    const path = "POST /api/v1/clusters/local/brokers/broker-a:adopt"
+    answer(path, { ...PREVIEW, before: STATE, after: { ...STATE, epoch: 1005, in_sync: [2] } })
+    openLed({ set_back: true }, [led(1, {}, "master"), led(2)])
+    fireEvent.click(await screen.findByRole("button", { name: "Adopt a state" }))
+    fireEvent.click(await screen.findByLabelText("2 at 10.0.0.3:10911"))
+    fireEvent.change(screen.getByLabelText("Cluster name of the brokers"), { target: { value: "shop" } })
+    fireEvent.click(button("Preview"))
+    expect(await screen.findByText("1005")).toBeTruthy()
+    expect(button("Go on with replica 2").disabled).toBe(true)
+    fireEvent.change(screen.getByLabelText("Type broker-a to continue"), { target: { value: "broker-a" } })
+    await waitFor(() => {
+      if (requests(path).length < 2) fireEvent.click(button("Go on with replica 2"))
+      expect(requests(path)).toHaveLength(2)
+    })
+    expect(await screen.findByText("broker-a goes on with replica 2")).toBeTruthy()
+    expect(requests(path).map(({ body }) => body)).toEqual([{ in_sync: [2], of_cluster: "shop" }, { in_sync: [2], of_cluster: "shop" }])
+  })
+
+  it("offers no adoption where nothing was set back", async () => {
+    openLed({}, [led(1, {}, "master"), led(2)])
+    await rowOf("10.0.0.3:10911")
+    expect(screen.queryByRole("button", { name: "Adopt a state" })).toBeNull()
   })
 
   it("lets nobody change replicas without the right", async () => {

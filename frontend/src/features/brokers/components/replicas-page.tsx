@@ -1,8 +1,10 @@
+import { Button } from "@mantine/core"
 import type { TFunction } from "i18next"
-import type { ReactNode } from "react"
+import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
 import { Page } from "@/components/layout/page"
+import { NeedsRight } from "@/components/forms/lock"
 import { Callout } from "@/components/layout/panel"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { QueryPanel } from "@/components/states/query-panel"
@@ -13,6 +15,8 @@ import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
+import { AdoptState } from "./adopt-state"
+import { ChangePolicy } from "./change-policy"
 import { ReplicaTimeline } from "./replica-timeline"
 import { ReplicasTable } from "./replicas-table"
 import { StreamsTable } from "./streams-table"
@@ -34,9 +38,14 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
       title={broker}
       updatedAt={query.dataUpdatedAt}
       facts={known && t("replicas.answering", { n: known.replicas.filter(({ reachable }) => reachable).length, count: known.replicas.length })}
-      actions={<CurlButton request={{ path: paths.replicas(cluster, broker) }} />}
+      actions={
+        <>
+          {known?.failover && <PolicyButton cluster={cluster} broker={broker} />}
+          <CurlButton request={{ path: paths.replicas(cluster, broker) }} />
+        </>
+      }
     >
-      {known && <Banners replicas={known} />}
+      {known && <Banners cluster={cluster} replicas={known} />}
       {known && <Figures replicas={known} />}
       <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
         {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
@@ -48,13 +57,41 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
   )
 }
 
+function PolicyButton({ cluster, broker }: { cluster: string; broker: string }) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t("replicas.policy.open")}</Button>
+      {isOpen && <ChangePolicy cluster={cluster} broker={broker} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function AdoptButton({ cluster, broker, replicas }: { cluster: string; broker: string; replicas: readonly Replica[] }) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <NeedsRight right="admin">
+        <Button onClick={() => setOpen(true)}>{t("replicas.adopt.open")}</Button>
+      </NeedsRight>
+      {isOpen && <AdoptState cluster={cluster} broker={broker} replicas={replicas} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
 /** What stops sends or decisions, and needs somebody. */
-function Banners({ replicas: { failover, failover_reason: reason } }: { replicas: Replicas }) {
+function Banners({ cluster, replicas: { broker, replicas, failover, failover_reason: reason } }: { cluster: string; replicas: Replicas }) {
   const { t } = useTranslation()
   return (
     <>
       {reason !== null && <Callout>{t("replicas.noController", { reason: reasonIn(t, reason) })}</Callout>}
-      {failover?.set_back && <Callout tone="crit">{t("replicas.setBack")}</Callout>}
+      {failover?.set_back && (
+        <Callout tone="crit">
+          {t("replicas.setBack")} <AdoptButton cluster={cluster} broker={broker} replicas={replicas} />
+        </Callout>
+      )}
       {failover?.writable === false && <Callout tone="crit">{t("replicas.refusesNow", { reason: failover.writable_reason })}</Callout>}
       {failover?.writable === null && <Callout>{t("replicas.writableUnknown", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
     </>
