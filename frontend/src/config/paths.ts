@@ -4,6 +4,9 @@ const part = encodeURIComponent
 const api = `${env.base}/api/v1`
 const cluster = (name: string) => `${api}/clusters/${part(name)}`
 
+/** Which process of a broker name: 0, the master, is who answers without it. */
+const ofProcess = (id: number) => (id === 0 ? "" : `?broker_id=${id}`)
+
 /** Every URL of the HTTP API that the console uses. */
 export const paths = {
   csrf: `${api}/csrf`,
@@ -30,8 +33,8 @@ export const paths = {
   clusterProbe: `${api}/clusters:probe`,
   cluster,
   broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
-  brokerSettings: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config`,
-  brokerSettingsPreview: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/config:preview`,
+  brokerSettings: (c: string, broker: string, id = 0) => `${cluster(c)}/brokers/${part(broker)}/config${ofProcess(id)}`,
+  brokerSettingsPreview: (c: string, broker: string, id = 0) => `${cluster(c)}/brokers/${part(broker)}/config:preview${ofProcess(id)}`,
   replicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas`,
   replicaHistory: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas/history`,
   replicaPolicy: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/policy`,

@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next"
 import { DockedPage } from "@/components/drawer/docked-drawer"
 import { currentTab, TabBar } from "@/components/layout/tab-bar"
 import { AccountsPage } from "@/features/broker-accounts/components/accounts-page"
+import type { BrokerProcess } from "@/features/brokers/broker-process"
 import { BrokerSettings, SettingDrawer } from "@/features/brokers/components/broker-settings"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { BrokerPage } from "@/features/clusters/components/broker-page"
@@ -29,7 +30,7 @@ function Accounts({ cluster, tabs }: { cluster: string; tabs: ReactNode }) {
 
 /** The brokers, and the settings of one that answers. */
 function Brokers({ cluster, tabs }: { cluster: string; tabs?: ReactNode }) {
-  const brokers = useMastersThatAnswer(cluster)
+  const brokers = useProcessesThatAnswer(cluster)
   const isAsked = brokers.length > 0
   return (
     <DockedPage drawer={isAsked && <SettingDrawer cluster={cluster} brokers={brokers} />}>
@@ -41,7 +42,7 @@ function Brokers({ cluster, tabs }: { cluster: string; tabs?: ReactNode }) {
 }
 
 /** Only these can be asked for their settings; why another is silent stands in its row. */
-function useMastersThatAnswer(cluster: string): string[] {
+function useProcessesThatAnswer(cluster: string): BrokerProcess[] {
   const all = useOverview(cluster).data?.brokers ?? []
-  return [...new Set(all.filter(({ reachable, broker_id: id }) => reachable && id === 0).map(({ name }) => name))]
+  return all.filter(({ reachable }) => reachable).map(({ name, broker_id: id }) => ({ name, id }))
 }

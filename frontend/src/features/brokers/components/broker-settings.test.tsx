@@ -13,10 +13,10 @@ const fixed: BrokerSetting = { name: "brokerName", value: "broker-a", default: n
 const settings = { broker: "broker-a", broker_id: 0, address: "10.0.0.1:10911", product: "gantry", settings: [fixed, kept], etag: '"v1"' }
 const change = (overrides: Partial<SettingChange> = {}): SettingChange => ({ name: "fileReservedTime", before: "48", wanted: "24", after: null, effect: "live", risk: "removes_messages", result: "changed", ...overrides })
 
-const show = (options: Parameters<typeof renderApp>[1] = {}) =>
+const show = (options: Parameters<typeof renderApp>[1] = {}, brokers = [{ name: "broker-a", id: 0 }]) =>
   renderApp(
-    <DockedPage drawer={<SettingDrawer cluster="local" brokers={["broker-a"]} />}>
-      <BrokerSettings cluster="local" brokers={["broker-a"]} />
+    <DockedPage drawer={<SettingDrawer cluster="local" brokers={brokers} />}>
+      <BrokerSettings cluster="local" brokers={brokers} />
     </DockedPage>,
     options,
   )
@@ -103,5 +103,38 @@ describe("the settings of a broker", () => {
     expect(screen.queryByText(/was not changed/)).toBeNull()
     await user.type(screen.getByLabelText(/New value/), "0")
     expect(screen.queryByText("fileReservedTime: it is locked.")).toBeNull()
+  })
+})
+
+describe("the settings of several replicas", () => {
+  const both = [{ name: "broker-a", id: 0 }, { name: "broker-a", id: 2 }]
+  const ofReplica = { ...settings, broker_id: 2, settings: [fixed, { ...kept, value: "24" }], etag: '"v2"' }
+  beforeEach(() => answer(`GET ${CONFIG}`, ({ query }: { query: URLSearchParams }) => (query.get("broker_id") === "2" ? { body: ofReplica, headers: { ETag: '"v2"' } } : { body: settings, headers: { ETag: '"v1"' } })))
+
+  it("are each shown, and what differs is marked", async () => {
+    const { user } = show({}, both)
+    expect(await screen.findByLabelText("replica 2 has 24 h")).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: /^All/ }))
+    expect(await screen.findByText("brokerName")).toBeTruthy()
+    await user.click(screen.getByRole("button", { name: /^Differs between replicas/ }))
+    await waitFor(() => expect(screen.queryByText("brokerName")).toBeNull())
+  })
+
+  it("are changed at the replica that the address names", async () => {
+    answer(`POST ${CONFIG}:preview`, { broker: "broker-a", changes: [change({ before: "24", wanted: "48" })], etag: '"v2"' })
+    answer(`PATCH ${CONFIG}`, { ...ofReplica, changes: [change({ before: "24", after: "48" })], undo: { fileReservedTime: "24" } })
+    const { user } = show({ at: "/broker?replica=2" }, both)
+    expect(await screen.findByLabelText("the master has 48 h")).toBeTruthy()
+    await user.click(await screen.findByRole("button", { name: "Change fileReservedTime" }))
+    const field = await screen.findByLabelText(/New value/)
+    await user.clear(field)
+    await user.type(field, "48")
+    await user.click(screen.getByRole("button", { name: "Check the change" }))
+    await waitFor(async () => {
+      await user.click(screen.getByRole("button", { name: "Change fileReservedTime to 48" }))
+      expect(requests(`PATCH ${CONFIG}`)).toHaveLength(1)
+    })
+    const [sent] = requests(`PATCH ${CONFIG}`)
+    expect([sent?.query.get("broker_id"), sent?.headers.get("If-Match")]).toEqual(["2", '"v2"'])
   })
 })

@@ -1,8 +1,8 @@
-import { Button, Select, TextInput } from "@mantine/core"
-import { IconSearch } from "@tabler/icons-react"
+import { Button, Select, TextInput, Tooltip } from "@mantine/core"
+import { IconArrowsDiff, IconSearch } from "@tabler/icons-react"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
-import { Chip } from "@/components/badges/badge"
+import { Badge, Chip } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { NeedsRight } from "@/components/forms/lock"
@@ -11,23 +11,27 @@ import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable } from "@/components/values/num"
 import { useUrlState } from "@/hooks/use-url-state"
 import type { BrokerSetting } from "@/lib/api-types"
-import { useBrokerSettings } from "../api/get-broker-settings"
+import { useBrokerSettings, useSettingsOfReplicas } from "../api/get-broker-settings"
+import { type BrokerProcess, chosenProcess, differences } from "../broker-process"
 import classes from "./brokers.module.css"
 import { ChangeSetting } from "./change-setting"
 import { useMeaning, useValue } from "./setting-words"
 
 interface BrokerSettingsProps {
   cluster: string
-  /** The names of the brokers that answer; the first is shown unless the address names another. */
-  brokers: string[]
+  /** The processes that answer; the first is shown unless the address names another. */
+  brokers: BrokerProcess[]
 }
 
-/** The settings of one broker, as it reports them, and the way to change one. */
+/** The settings of one replica of a broker, as it reports them, and the way to change one. */
 export function BrokerSettings({ cluster, brokers }: BrokerSettingsProps) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
-  const broker = chosen(brokers, state.broker)
-  const settings = useBrokerSettings(cluster, broker)
+  const { name: broker, id } = chosenProcess(brokers, state.broker, state.replica)
+  const names = [...new Set(brokers.map(({ name }) => name))]
+  const ids = brokers.filter(({ name }) => name === broker).map((each) => each.id)
+  const settings = useBrokerSettings(cluster, broker, id)
+  const all = useSettingsOfReplicas(cluster, broker, ids)
   return (
       <QueryPanel
         query={settings}
@@ -35,12 +39,23 @@ export function BrokerSettings({ cluster, brokers }: BrokerSettingsProps) {
         note={t(settings.data?.product === "rocketmq" ? "brokers.noteRocketmq" : "brokers.note")}
         what={t("brokers.failed", { broker })}
         actions={
-          brokers.length > 1 && (
-            <Select size="xs" aria-label={t("broker.name")} data={brokers} value={broker} onChange={(name) => change({ broker: name ?? undefined, setting: undefined })} />
-          )
+          <>
+            {names.length > 1 && (
+              <Select size="xs" aria-label={t("broker.name")} data={names} value={broker} onChange={(name) => change({ broker: name ?? undefined, replica: undefined, setting: undefined })} />
+            )}
+            {ids.length > 1 && (
+              <Select
+                size="xs"
+                aria-label={t("brokers.replica")}
+                data={ids.map((each) => ({ value: String(each), label: each === 0 ? t("brokers.master") : t("brokers.replicaOf", { id: each }) }))}
+                value={String(id)}
+                onChange={(wanted) => change({ replica: wanted ?? undefined, setting: undefined })}
+              />
+            )}
+          </>
         }
       >
-        {({ settings: all }) => <Listed all={all} />}
+        {(own) => <Listed all={own.settings} other={differences(own, all)} />}
       </QueryPanel>
   )
 }
@@ -48,25 +63,27 @@ export function BrokerSettings({ cluster, brokers }: BrokerSettingsProps) {
 /** The drawer of the setting that the address names. */
 export function SettingDrawer({ cluster, brokers }: BrokerSettingsProps) {
   const [state, change] = useUrlState()
-  const broker = chosen(brokers, state.broker)
-  const setting = useBrokerSettings(cluster, broker).data?.settings.find(({ name }) => name === state.setting)
+  const { name: broker, id } = chosenProcess(brokers, state.broker, state.replica)
+  const setting = useBrokerSettings(cluster, broker, id).data?.settings.find(({ name }) => name === state.setting)
   if (!setting) return null
-  return <ChangeSetting key={`${broker} ${setting.name}`} cluster={cluster} broker={broker} setting={setting} onClose={() => change({ setting: undefined })} />
+  return <ChangeSetting key={`${broker} ${id} ${setting.name}`} cluster={cluster} broker={broker} replica={id} setting={setting} onClose={() => change({ setting: undefined })} />
 }
 
-const chosen = (brokers: string[], wanted: string | undefined): string => brokers.find((name) => name === wanted) ?? brokers[0] ?? ""
+/** By setting: what the other replicas of the name have. */
+type Other = ReturnType<typeof differences>
 
 /** Whether the value is not the default, as far as that is known. */
 const isOther = ({ value, default: usual }: BrokerSetting) => usual !== null && value !== null && value !== usual
 
-function Listed({ all }: { all: readonly BrokerSetting[] }) {
+function Listed({ all, other }: { all: readonly BrokerSetting[]; other: Other }) {
   const { t } = useTranslation()
   const [state, change] = useUrlState()
   const wanted = (state.find ?? "").toLowerCase()
   const found = all.filter(({ name }) => name.toLowerCase().includes(wanted))
   const others = found.filter(isOther)
   const editable = found.filter(({ effect }) => effect !== null)
-  const shown = state.only === "other" ? others : state.only === "all" ? found : editable
+  const differing = found.filter(({ name }) => other.has(name))
+  const shown = state.only === "differing" ? differing : state.only === "other" ? others : state.only === "all" ? found : editable
   return (
     <>
       <div className={classes.tools}>
@@ -84,25 +101,34 @@ function Listed({ all }: { all: readonly BrokerSetting[] }) {
         <Chip isOn={state.only === "other"} count={String(others.length)} onClick={() => change({ only: "other" })}>
           {t("brokers.others")}
         </Chip>
+        {other.size > 0 && (
+          <Chip isOn={state.only === "differing"} count={String(differing.length)} onClick={() => change({ only: "differing" })}>
+            {t("brokers.differing")}
+          </Chip>
+        )}
         <Chip isOn={state.only === "all"} count={String(found.length)} onClick={() => change({ only: "all" })}>
           {t("brokers.all")}
         </Chip>
       </div>
-      {shown.length === 0 ? <Empty small title={t("brokers.none")} next={t("brokers.noneNext")} /> : <Rows rows={shown} />}
+      {shown.length === 0 ? <Empty small title={t("brokers.none")} next={t("brokers.noneNext")} /> : <Rows rows={shown} other={other} />}
     </>
   )
 }
 
 const column = columnsFor<BrokerSetting>()
 
-function Rows({ rows }: { rows: BrokerSetting[] }) {
+function Rows({ rows, other }: { rows: BrokerSetting[]; other: Other }) {
   const { t } = useTranslation()
   const [, change] = useUrlState()
   const write = useValue()
   const columns = useMemo(
     () => [
       column("name", t("brokers.name"), { isName: true }, (setting) => <Name setting={setting} />),
-      column("value", t("brokers.value"), { isStrong: true }, (setting) => <Value setting={setting} />),
+      column("value", t("brokers.value"), { isStrong: true }, (setting) => (
+        <>
+          <Value setting={setting} /> <Differs setting={setting} from={other.get(setting.name)} />
+        </>
+      )),
       column("default", t("brokers.default"), { isSecondary: true, minWidth: 620 }, ({ default: usual, unit }) => (usual === null ? <NotApplicable /> : write(usual, unit))),
       column("effect", t("brokers.effect"), { isSecondary: true, minWidth: 760 }, ({ effect, fixed }) =>
         effect ? t(`brokers.effects.${effect}`) : t(`brokers.fixed.${fixed ?? "fixed"}`),
@@ -117,7 +143,7 @@ function Rows({ rows }: { rows: BrokerSetting[] }) {
         ),
       ),
     ],
-    [t, change, write],
+    [t, change, write, other],
   )
   return <DataTable natural label={t("brokers.settings")} columns={columns} rows={rows} rowId={({ name }) => name} rowHeight={48} />
 }
@@ -129,6 +155,23 @@ function Name({ setting: { name } }: { setting: BrokerSetting }) {
       <span className="mono">{name}</span>
       {meaning !== "" && <small>{meaning}</small>}
     </span>
+  )
+}
+
+/** Marks a setting that other replicas of the name have otherwise. */
+function Differs({ setting: { unit }, from }: { setting: BrokerSetting; from: [id: number, value: string][] | undefined }) {
+  const { t } = useTranslation()
+  const write = useValue()
+  if (!from) return null
+  const words = from.map(([id, value]) => t(id === 0 ? "brokers.masterHas" : "brokers.replicaHas", { id, value: write(value, unit) })).join(t("list.semicolon"))
+  return (
+    <Tooltip label={words}>
+      <span tabIndex={0} aria-label={words}>
+        <Badge tone="warn" icon={IconArrowsDiff}>
+          {t("brokers.differs")}
+        </Badge>
+      </span>
+    </Tooltip>
   )
 }
 

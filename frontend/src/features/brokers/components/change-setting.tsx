@@ -18,17 +18,19 @@ import { useMeaning, useValue } from "./setting-words"
 interface ChangeSettingProps {
   cluster: string
   broker: string
+  /** Which process of the name; 0 is the master. */
+  replica: number
   setting: BrokerSetting
   onClose: () => void
 }
 
 /** One setting: checked by the broker's rules first, then changed, read back, and put back when that was wrong. */
-export function ChangeSetting({ cluster, broker, setting, onClose }: ChangeSettingProps) {
+export function ChangeSetting({ cluster, broker, replica, setting, onClose }: ChangeSettingProps) {
   const { name, value, unit } = setting
   const { t } = useTranslation()
   const [text, setText] = useState(value ?? "")
-  const preview = usePreviewSettings(cluster, broker)
-  const update = useUpdateSettings(cluster, broker)
+  const preview = usePreviewSettings(cluster, broker, replica)
+  const update = useUpdateSettings(cluster, broker, replica)
   const settings = { [name]: text.trim() }
   const planned = preview.variables?.[name] === text.trim() ? preview.data?.changes[0] : undefined
   const wanted = planned?.wanted ?? text.trim()
@@ -47,8 +49,8 @@ export function ChangeSetting({ cluster, broker, setting, onClose }: ChangeSetti
       isBusy={preview.isPending || update.isPending}
       onSubmit={submit}
       onClose={onClose}
-      request={{ method: "PATCH", path: paths.brokerSettings(cluster, broker), body: { settings } }}
-      answer={changed && <Changed cluster={cluster} broker={broker} change={changed} unit={unit} onClose={onClose} />}
+      request={{ method: "PATCH", path: paths.brokerSettings(cluster, broker, replica), body: { settings } }}
+      answer={changed && <Changed cluster={cluster} broker={broker} replica={replica} change={changed} unit={unit} onClose={onClose} />}
     >
       <Fields setting={setting} text={text} fault={fault} onText={setText} />
       {planned && <Planned change={planned} unit={unit} />}
@@ -118,14 +120,15 @@ function Planned({ change: { before, wanted, effect, result }, unit }: PlannedPr
 interface ChangedProps extends PlannedProps {
   cluster: string
   broker: string
+  replica: number
   onClose: () => void
 }
 
 /** What the broker said after the change, and the way back. */
-function Changed({ cluster, broker, change: { name, before, after, effect, result }, unit, onClose }: ChangedProps) {
+function Changed({ cluster, broker, replica, change: { name, before, after, effect, result }, unit, onClose }: ChangedProps) {
   const { t } = useTranslation()
   const write = useValue()
-  const undo = useUpdateSettings(cluster, broker)
+  const undo = useUpdateSettings(cluster, broker, replica)
   const putBack = () =>
     undo.mutate(
       { [name]: before },
