@@ -66,11 +66,11 @@ def _do_nothing(_group: str) -> None:
 class Clients(Generic[Ch]):
     """All live producers and consumers."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_empty: Callable[[str], None] = _do_nothing) -> None:
+        """`on_empty` is called with the name of each consumer group whose last member has left."""
         self.producers: Producers[Ch] = Producers()
         self._consumers: dict[str, ConsumerGroup[Ch]] = {}
-        # Called with the name of each consumer group whose last member has left.
-        self.on_empty: Callable[[str], None] = _do_nothing
+        self._on_empty = on_empty
 
     # -- questions
 
@@ -135,7 +135,7 @@ class Clients(Generic[Ch]):
         group.popped.pop(channel, None)
         if not group.members:
             del self._consumers[name]
-            self.on_empty(name)
+            self._on_empty(name)
         return bool(group.members)
 
     def leave(self, channel: Ch) -> list[str]:

@@ -13,12 +13,13 @@ from broker_core.broker import background
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import paced
-from broker_core.broker.composition import Components, Resources, compose
+from broker_core.broker.composition import Components, compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.housekeeping import Housekeeping
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.replication.peers import Peers
+from broker_core.broker.resources import Resources
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.serving import guard, register, register_mode
 from broker_core.broker.settings import Settings

@@ -34,7 +34,7 @@ from broker_core.broker.processors.relays import RelayProcessor
 from broker_core.broker.processors.replies import ReplyProcessor
 from broker_core.broker.processors.resets import ResetProcessor, ResetTargets
 from broker_core.broker.processors.rights import ReadRights, WriteRights
-from broker_core.broker.processors.runtime_info import RuntimeInfo
+from broker_core.broker.processors.runtime_info import Figures, RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.send_back import SendBackProcessor
 from broker_core.broker.processors.settings import SettingsProcessor
@@ -85,7 +85,7 @@ def processors_of(c: Components) -> Processors:
     pulls = _pulls(c, rights)
     pops = PopProcessor(
         rights=rights,
-        standing=c.standing,
+        standing=c.mode.standing,
         permits=c.permits,
         group_topics=group_topics,
         clients=c.clients,
@@ -153,7 +153,7 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
         stats=c.stats,
         settings=c.settings,
         roles=c.roles,
-        standing=c.standing,
+        standing=c.mode.standing,
         suggestions=Suggestions(store=c.store, groups=c.groups, settings=c.settings),
         permits=c.permits,
         memory=c.memory,
@@ -338,32 +338,33 @@ def _of_clients(c: Components) -> Sequence[Processor]:
 def _of_administration(
     c: Components, pulls: PullProcessor, pops: PopProcessor, notifications: NotificationProcessor
 ) -> Sequence[Processor]:
-    c.figures.update(
-        {
-            "parkedPulls": pulls.waiting,
-            "parkedPops": pops.waiting,
-            "parkedNotifications": notifications.waiting,
-            "leases": partial(len, c.leases),
-            "timerMessages": partial(len, c.timer),
-            "orderlyGroups": lambda: " ".join(c.locks.groups(c.clock())[:_MOST_ORDERLY_GROUPS]),
-            "orderlyGroupsTotal": lambda: len(c.locks.groups(c.clock())),
-            "openTransactions": lambda: len(c.transactions.table),
-            # Under these names clusterList of 5.x reads them.
-            "timerReadBehind": c.timer.late_seconds,
-            "timerOffsetBehind": c.timer.unread,
-            "timerCongestNum": partial(len, c.timer),
-        }
-    )
     figures = RuntimeInfo(
         store=c.store,
         store_id=c.store_id,
         folder=c.config.store.folder,
         delay=c.delay,
         stats=c.stats,
-        figures=c.figures,
+        figures={**c.mode.figures(), **_figures(c, pulls, pops, notifications)},
         clock=c.clock,
     )
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
     settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)
     accounts = AccountProcessor(access=c.access, identity=c.config.identity, address=c.address)
     return settings, accounts, admin
+
+
+def _figures(c: Components, pulls: PullProcessor, pops: PopProcessor, notifications: NotificationProcessor) -> Figures:
+    return {
+        "parkedPulls": pulls.waiting,
+        "parkedPops": pops.waiting,
+        "parkedNotifications": notifications.waiting,
+        "leases": partial(len, c.leases),
+        "timerMessages": partial(len, c.timer),
+        "orderlyGroups": lambda: " ".join(c.locks.groups(c.clock())[:_MOST_ORDERLY_GROUPS]),
+        "orderlyGroupsTotal": lambda: len(c.locks.groups(c.clock())),
+        "openTransactions": lambda: len(c.transactions.table),
+        # Under these names clusterList of 5.x reads them.
+        "timerReadBehind": c.timer.late_seconds,
+        "timerOffsetBehind": c.timer.unread,
+        "timerCongestNum": partial(len, c.timer),
+    }

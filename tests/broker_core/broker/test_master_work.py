@@ -74,7 +74,7 @@ async def test_work_is_taken_up_in_parts_and_not_when_the_role_ends_in_between(
         pairs = {names.TRAN_MSG: "true", names.PGROUP: "producers", names.UNIQ_KEY: "u1"}
         await wire.try_send("orders", b"half", properties=pairs, sys_flag=TRANSACTION_PREPARED)
         components.roles.become(SLAVE)
-        monkeypatch.setattr(components.standing, "_source", Cut(1 << 40))
+        monkeypatch.setattr(components.mode.standing, "_source", Cut(1 << 40))
         components.roles.become(Role(RoleKind.MASTER, 0, None, 2))
         begins = asyncio.create_task(components.master_work.look(0))
         await asyncio.sleep(0)
