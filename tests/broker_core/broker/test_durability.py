@@ -112,6 +112,29 @@ async def test_without_anybody_waiting_it_flushes_now_and_then(disk: Disk, execu
     task.cancel()
 
 
+async def test_however_often_a_flush_is_wanted_only_one_runs_and_one_more_follows(
+    disk: Disk, executor: ThreadPoolExecutor
+) -> None:
+    # Given a slave that asks with each read from its master, faster than the disk
+    commit = commit_of(disk, executor)
+    ended: list[int] = []
+    commit.watch(lambda: ended.append(disk.flushed_log_offset))
+    commit.want()
+    await eventually(lambda: disk.flushes == 1)
+    # When many reads come while a flush runs
+    for end in range(1, 101):
+        disk.appended = end
+        commit.want()
+        await asyncio.sleep(0)
+    assert disk.flushes == 1
+    # Then the next flush is for all of them
+    disk.free.set()
+    await eventually(lambda: ended == [0, 100])
+    await asyncio.sleep(0)
+    assert disk.flushes == 2
+    commit.close()
+
+
 async def test_a_send_waits_no_longer_than_its_time(disk: Disk, executor: ThreadPoolExecutor) -> None:
     commit = commit_of(disk, executor)
     answers: list[bool] = []
