@@ -59,7 +59,7 @@ export function ChangePolicy({ cluster, broker, onClose }: ChangePolicyProps) {
       {read.error && <Failed what={t("replicas.policy.unread", { broker })} error={read.error} retry={() => void read.refetch()} />}
       {now && (
         <>
-          <NumberField {...LEAST} label={t("replicas.least")} description={t("replicas.policy.leastWords")} value={policy.min_in_sync} onChange={(least) => setDraft({ ...draft, min_in_sync: least ?? NaN })} />
+          <NumberField {...LEAST} width="100%" label={t("replicas.least")} description={t("replicas.policy.leastWords")} value={policy.min_in_sync} onChange={(least) => setDraft({ ...draft, min_in_sync: least ?? NaN })} />
           <Checkbox
             label={t("replicas.uncleanElected")}
             description={t("replicas.policy.uncleanWords")}

@@ -3,6 +3,7 @@ import type { TFunction } from "i18next"
 import { type ReactNode, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { CurlButton } from "@/components/code/curl-button"
+import { DockedPage } from "@/components/drawer/docked-drawer"
 import { Page } from "@/components/layout/page"
 import { NeedsRight } from "@/components/forms/lock"
 import { Callout } from "@/components/layout/panel"
@@ -33,63 +34,56 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
   const { t } = useTranslation()
   const query = useReplicas(cluster, broker)
   const known = query.data
+  const [form, setForm] = useState<"policy" | "adopt" | null>(null)
+  const close = () => setForm(null)
+  const forms = {
+    policy: <ChangePolicy cluster={cluster} broker={broker} onClose={close} />,
+    adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} onClose={close} />,
+  }
   return (
-    <Page
-      title={broker}
-      updatedAt={query.dataUpdatedAt}
-      facts={known && t("replicas.answering", { n: known.replicas.filter(({ reachable }) => reachable).length, count: known.replicas.length })}
-      actions={
-        <>
-          {known?.failover && <PolicyButton cluster={cluster} broker={broker} />}
-          <CurlButton request={{ path: paths.replicas(cluster, broker) }} />
-        </>
-      }
-    >
-      {known && <Banners cluster={cluster} replicas={known} />}
-      {known && <Figures replicas={known} />}
-      <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
-        {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
-      </QueryPanel>
-      {known && <StreamsTable of={known} />}
-      {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} broker={broker} />}
-      {children}
-    </Page>
+    <DockedPage drawer={form && forms[form]}>
+      <Page
+        title={broker}
+        updatedAt={query.dataUpdatedAt}
+        facts={known && t("replicas.answering", { n: known.replicas.filter(({ reachable }) => reachable).length, count: known.replicas.length })}
+        actions={
+          <>
+            {known?.failover && <FormButton words={t("replicas.policy.open")} onOpen={() => setForm("policy")} />}
+            <CurlButton request={{ path: paths.replicas(cluster, broker) }} />
+          </>
+        }
+      >
+        {known && <Banners replicas={known} onAdopt={() => setForm("adopt")} />}
+        {known && <Figures replicas={known} />}
+        <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
+          {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
+        </QueryPanel>
+        {known && <StreamsTable of={known} />}
+        {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} broker={broker} />}
+        {children}
+      </Page>
+    </DockedPage>
   )
 }
 
-function PolicyButton({ cluster, broker }: { cluster: string; broker: string }) {
-  const { t } = useTranslation()
-  const [isOpen, setOpen] = useState(false)
+/** Opens a form beside the page; without the right it stays visible, and says which is missing. */
+function FormButton({ words, onOpen }: { words: string; onOpen: () => void }) {
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>{t("replicas.policy.open")}</Button>
-      {isOpen && <ChangePolicy cluster={cluster} broker={broker} onClose={() => setOpen(false)} />}
-    </>
-  )
-}
-
-function AdoptButton({ cluster, broker, replicas }: { cluster: string; broker: string; replicas: readonly Replica[] }) {
-  const { t } = useTranslation()
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <NeedsRight right="admin">
-        <Button onClick={() => setOpen(true)}>{t("replicas.adopt.open")}</Button>
-      </NeedsRight>
-      {isOpen && <AdoptState cluster={cluster} broker={broker} replicas={replicas} onClose={() => setOpen(false)} />}
-    </>
+    <NeedsRight right="admin">
+      <Button onClick={onOpen}>{words}</Button>
+    </NeedsRight>
   )
 }
 
 /** What stops sends or decisions, and needs somebody. */
-function Banners({ cluster, replicas: { broker, replicas, failover, failover_reason: reason } }: { cluster: string; replicas: Replicas }) {
+function Banners({ replicas: { failover, failover_reason: reason }, onAdopt }: { replicas: Replicas; onAdopt: () => void }) {
   const { t } = useTranslation()
   return (
     <>
       {reason !== null && <Callout>{t("replicas.noController", { reason: reasonIn(t, reason) })}</Callout>}
       {failover?.set_back && (
         <Callout tone="crit">
-          {t("replicas.setBack")} <AdoptButton cluster={cluster} broker={broker} replicas={replicas} />
+          {t("replicas.setBack")} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
         </Callout>
       )}
       {failover?.writable === false && <Callout tone="crit">{t("replicas.refusesNow", { reason: failover.writable_reason })}</Callout>}
