@@ -127,6 +127,7 @@ class ReplicaProcessor:
         if header.epoch != self._failover.replica.epoch:
             raise NotMaster(f"the epoch here is {self._failover.replica.epoch}, not {header.epoch}")
         timeout_ms = min(header.timeout_ms, _LONGEST_HAND_OVER_MS)
-        if not await self._failover.hand_over(header.to_broker_id, timeout_ms):
-            raise NotMaster(f"replica {header.to_broker_id} did not get the whole log in {timeout_ms} ms")
+        why_not = await self._failover.hand_over(header.to_broker_id, timeout_ms)
+        if why_not is not None:
+            raise NotMaster(why_not)
         return Command.response(ResponseCode.SUCCESS)

@@ -207,20 +207,21 @@ class Failover:
         """Tell controllers a heartbeat now: its answer brings the newest state."""
         self._do([self.replica.heartbeat(self._clock())])
 
-    async def hand_over(self, to: int, timeout_ms: int) -> bool:
-        """Take no more messages until replica `to` has the whole log; return whether it has."""
-        if not self.replica.hand_over(to, timeout_ms / 1000, self._clock()):
-            return False
+    async def hand_over(self, to: int, timeout_ms: int) -> str | None:
+        """Take no more messages until replica `to` has the whole log; return why it has not, None if it has."""
+        why_not = self.replica.hand_over(to, timeout_ms / 1000, self._clock())
+        if why_not is not None:
+            return why_not
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._handing_over.append(ready)
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 await ready
         except TimeoutError:
-            return False
+            return f"replica {to} did not get the whole log in {timeout_ms} ms"
         finally:
             self._handing_over.remove(ready)
-        return True
+        return None
 
     # What controllers, the master and slaves tell
 

@@ -268,12 +268,21 @@ class Mastership:
         self.in_sync.viewed(view)
         return self.advance()
 
-    def hand_over(self, to: int, seconds: float, now: float) -> bool:
-        """Take no sends for so long, or until `to` has the whole log and is elected; return whether it can be."""
-        if to == self._me.id or to not in self._view.in_sync or self.in_sync.peer(to).link is None:
-            return False
-        self._switch = _Switch(to, now + seconds)
-        return True
+    def hand_over(self, to: int, seconds: float, now: float) -> str | None:
+        """Take no sends for so long, or until `to` has the whole log and is elected; return why it cannot be."""
+        why_not = self._why_no_switch(to, now)
+        if why_not is None:
+            self._switch = _Switch(to, now + seconds)
+        return why_not
+
+    def _why_no_switch(self, to: int, now: float) -> str | None:
+        if to == self._me.id:
+            return f"replica {to} is master"
+        if self._switch is not None and self._switch.to != to and now < self._switch.until:
+            return f"a hand-over to replica {self._switch.to} is under way"
+        if to not in self._view.in_sync:
+            return f"replica {to} is not in sync"
+        return f"replica {to} is not connected to the master" if self.in_sync.peer(to).link is None else None
 
     def _look_at_switch(self, now: float) -> list[Effect]:
         switch = self._switch

@@ -307,9 +307,11 @@ class Replica:
         """Return what to send next on an accepted stream; None when there is nothing."""
         return self.mastership.next_span(link, now) if self.mastership is not None else None
 
-    def hand_over(self, to: int, seconds: float, now: float) -> bool:
-        """Begin a switch by hand (9003), which ends with HandedOver or when time is over; return whether it can be."""
-        return self.mastership is not None and self.mastership.hand_over(to, seconds, now)
+    def hand_over(self, to: int, seconds: float, now: float) -> str | None:
+        """Begin a switch by hand (9003), which ends with HandedOver or when time is over; return why it cannot be."""
+        if self.mastership is None:
+            return "this replica is not master"
+        return self.mastership.hand_over(to, seconds, now)
 
     # As a slave
 

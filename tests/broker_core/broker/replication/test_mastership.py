@@ -209,8 +209,10 @@ def test_a_switch_by_hand_waits_for_the_log_of_the_chosen_one() -> None:
     mastership = master()
     connect(mastership, 2, 7, 90)
     mastership.lease.grant(0.0, 2.5, 3)
-    assert not mastership.hand_over(3, 3.0, 0.0)
-    assert mastership.hand_over(2, 3.0, 0.0)
+    assert mastership.hand_over(3, 3.0, 0.0) == "replica 3 is not in sync"
+    assert mastership.hand_over(1, 3.0, 0.0) == "replica 1 is master"
+    assert mastership.hand_over(2, 3.0, 0.0) is None
+    assert mastership.hand_over(3, 3.0, 0.0) == "a hand-over to replica 2 is under way"
     assert mastership.refusal(0.0) is Refusal.SWITCHING
     assert HandedOver(2) in mastership.reported(7, Report(100), 0.1)
     assert not mastership.lease.holds(0.1)
