@@ -5,9 +5,9 @@ Each is previewed by the controller that would make it, and recorded when it is 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from broker_core.client.admin import Admin
 from broker_core.client.errors import BrokerRefused
@@ -39,7 +39,7 @@ Command = Callable[[Admin, bool], Awaitable[Preview]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The broker name that is changed, and how the change is called in the audit.
+    """The broker name or the replica that is changed, and how the change is called in the audit with what was `asked`.
 
     `change` says what is wanted in full, in words that only a plan compares; `plan` is one of an earlier preview.
     """
@@ -49,6 +49,14 @@ class Target:
     action: str
     change: str = ""
     plan: str | None = None
+    replica: int | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def resource(self) -> str:
+        """Its path in the audit."""
+        of_name = f"{self.cluster}/brokers/{self.broker}"
+        return of_name if self.replica is None else f"{of_name}/replicas/{self.replica}"
 
 
 def promote(name: str, replica: int) -> Command:
@@ -118,13 +126,14 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
         done, costs = ask(target.cluster, asked, seconds=_SECONDS)
     except GantryError as error:
         if not dry_run:
-            after = {"error": reason_of(error)}
-            record(by, target.action, _resource(target), result="failed", before={}, after=after)
+            after = {"asked": dict(target.asked), "error": reason_of(error)}
+            record(by, target.action, target.resource, result="failed", before={}, after=after)
         raise _problem(error) from error
     shown = _shown(target, done, costs, dry_run=dry_run)
     if not dry_run:
         before = {} if shown.before is None else as_json(shown.before)
-        record(by, target.action, _resource(target), before=before, after=as_json(shown.after))
+        after = {**as_json(shown.after), "asked": dict(target.asked)}
+        record(by, target.action, target.resource, before=before, after=after)
     return shown
 
 
@@ -135,10 +144,6 @@ async def _state(admin: Admin, broker: str) -> NameState | None:
         if error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST:
             return None
         raise
-
-
-def _resource(target: Target) -> str:
-    return f"{target.cluster}/brokers/{target.broker}"
 
 
 def _problem(error: GantryError) -> Exception:

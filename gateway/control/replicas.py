@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -98,11 +98,19 @@ class _ChangeView(WholeClusterView):
     permission_classes = (needs("admin"),)
 
     def _change(
-        self, request: Request, broker: str, action: str, command: Command, check: Callable[[], None] | None = None
+        self,
+        request: Request,
+        broker: str,
+        action: str,
+        command: Command,
+        check: Callable[[], None] | None = None,
+        wanted: Mapping[str, Any] | None = None,
     ) -> Response:
         asked = {name: value for name, value in request.query_params.items() if name not in ("dry_run", "plan")}
         change = etags.etag([request.path, asked, request.data])
-        target = Target(self.cluster, broker, action, change, request.query_params.get("plan"))
+        options = {name: value for name, value in asked.items() if name in ("living", "force")}
+        replica, plan = self.kwargs.get("replica"), request.query_params.get("plan")
+        target = Target(self.cluster, broker, action, change, plan, replica, {**options, **(wanted or {})})
         with change_lock(self.cluster, "brokers", broker):
             if check is not None:
                 check()
@@ -169,9 +177,8 @@ class AdoptView(_ChangeView):
         form = AdoptSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
-        return self._change(
-            request, broker, "replica.adopt", changing.adopt(broker, wanted["of_cluster"], wanted["in_sync"])
-        )
+        command = changing.adopt(broker, wanted["of_cluster"], wanted["in_sync"])
+        return self._change(request, broker, "replica.adopt", command, wanted=wanted)
 
 
 class PolicyView(_ChangeView):
@@ -203,4 +210,4 @@ class PolicyView(_ChangeView):
         def check() -> None:
             etags.check(request, changing.policy(self.cluster, broker))
 
-        return self._change(request, broker, "replica.policy", command, check)
+        return self._change(request, broker, "replica.policy", command, check, wanted)

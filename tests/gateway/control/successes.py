@@ -654,7 +654,8 @@ def _of_replica(action: str, broker: str, replica: str | None = None, json: Any 
     def make(s: Successes) -> Wish:
         cluster = s.led()
         path = {"cluster": cluster, "broker": broker} | ({} if replica is None else {"replica": replica})
-        return Wish([(action, f"{cluster}/brokers/{broker}")], path=path, json=json, query=query)
+        resource = f"{cluster}/brokers/{broker}" + ("" if replica is None else f"/replicas/{replica}")
+        return Wish([(action, resource)], path=path, json=json, query=query)
 
     return make
 

@@ -75,7 +75,7 @@ def test_a_preview_changes_and_records_nothing_and_the_change_does_what_it_said(
     assert done.status_code == 200, done.text
     assert done.json()["after"]["master_id"] == 2
     records = control.as_("admin").get("/api/v1/audit", params={"action": "replica.promote"}).json()["items"]
-    mine = [each for each in records if each["resource"].endswith(failover.PAIR_TO_HAND_OVER)]
+    mine = [each for each in records if each["resource"].endswith(f"{failover.PAIR_TO_HAND_OVER}/replicas/2")]
     assert [(each["before"]["master_id"], each["after"]["master_id"]) for each in mine][:1] == [(1, 2)]
 
 
@@ -119,7 +119,7 @@ def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
     assert call("GET", "/brokers/nowhere/policy").status_code == 404
 
 
-def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call) -> None:
+def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call, control: Control) -> None:
     gone = call("POST", "/brokers/nowhere/replicas/2:promote")
     stranger = call("POST", f"/brokers/{failover.PAIR}/replicas/9:remove?dry_run=true")
     master = call("POST", f"/brokers/{failover.PAIR}/replicas/1:remove?living=true")
@@ -127,6 +127,9 @@ def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call) -> No
 
     assert (gone.status_code, stranger.status_code, master.status_code, no_id.status_code) == (404, 404, 409, 404)
     assert "master" in master.json()["detail"]
+    records = control.as_("admin").get("/api/v1/audit", params={"action": "replica.remove"}).json()["items"]
+    (failed,) = [each for each in records if each["resource"].endswith(f"/brokers/{failover.PAIR}/replicas/1")]
+    assert (failed["result"], failed["after"]["asked"]) == ("failed", {"living": "true"})
 
 
 def test_the_controllers_and_who_leads(call: Call, control: Control) -> None:
