@@ -58,17 +58,11 @@ class Failover:
         want_flush: Callable[[], None] | None,
         clock: Callable[[], float],
     ) -> None:
-        """`want_flush` asks for a flush of what a master sent, where only that may be reported (`flushed`).
-
-        `controllers`, `slaves` and `masters` are set before `run`.
-        """
+        """`want_flush` asks for a flush of what a master sent, where only that may be reported (`flushed`)."""
         self.replica = replica
         self.log = log
         self.anew: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """Gets a reason when this process has to begin anew with an empty log."""
-        self.controllers: Controllers
-        self.slaves: SlaveStreams
-        self.masters: MasterStreams
         self._want_flush = want_flush
         self._lease_watchers: list[Callable[[], None]] = []
         self._roles = roles
@@ -83,6 +77,12 @@ class Failover:
         self._handing_over: list[asyncio.Future[None]] = []
         self._is_append_told = True
         self._said = ""
+
+    def attach(self, *, controllers: Controllers, masters: MasterStreams, slaves: SlaveStreams) -> None:
+        """Give the connections, which tell this replica what comes over them; once, before anything else is called."""
+        self.controllers = controllers
+        self.masters = masters
+        self.slaves = slaves
 
     async def run(self) -> None:
         """Tick, and talk to controllers, until cancelled. Raises what an effect raised, in a group."""

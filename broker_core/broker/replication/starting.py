@@ -89,11 +89,13 @@ def _connect(failover: Failover, config: BrokerConfig, around: Surroundings) -> 
     serving = Dispatch(ANSWERS)
     for code, handler in ReplicaProcessor(failover, config.identity).of_controllers().items():
         serving.register(code, handler)
-    failover.controllers = Controllers(
-        settings.controllers, place, failover, lambda: RemotingClient(on_request=serving, tls=tls), boot_seconds
+    failover.attach(
+        controllers=Controllers(
+            settings.controllers, place, failover, lambda: RemotingClient(on_request=serving, tls=tls), boot_seconds
+        ),
+        masters=MasterStreams(failover, lambda: tls.context() if tls else None),
+        slaves=SlaveStreams(failover, around.store.read_log, Pace(settings.copy_bytes_per_second), around.wake),
     )
-    failover.masters = MasterStreams(failover, lambda: tls.context() if tls else None)
-    failover.slaves = SlaveStreams(failover, around.store.read_log, Pace(settings.copy_bytes_per_second), around.wake)
 
 
 def _settings(config: BrokerConfig, address: str) -> ReplicaSettings:
