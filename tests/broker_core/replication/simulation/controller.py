@@ -240,12 +240,15 @@ class Controller:
         """
         random, run = self._agenda.random, self._run
 
+        def by_chance(likelihood: float) -> bool:
+            return random.random() < likelihood and not self.engine.is_healed
+
         def mine(answer: object) -> None:
             self.get(lambda: take(answer) if run == self._run else None)
 
-        late = lateness > 0 or random.random() < 0.02
+        late = lateness > 0 or by_chance(0.02)
         arrives = lateness or (random.uniform(0.5, 8.0) if late else random.uniform(0.001, 0.01))
-        is_lost = random.random() < 0.005
+        is_lost = by_chance(0.005)
         if not self.is_reached or self.is_at_stuck_member or not self.engine.has_quorum or is_lost:
             settled()
             self._agenda.after(ATTEMPT_SECONDS, lambda: mine(None))

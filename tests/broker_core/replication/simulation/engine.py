@@ -33,6 +33,8 @@ class Engine:
         """What was decided last, also if an older copy was restored since."""
         self.revision = 1
         self.has_quorum = True
+        self.is_healed = False
+        """Whether no command is late or lost by chance any more."""
         self.leader: tuple[str, float] = ("", 0.0)
         self.bells: list[Callable[[], None]] = []
         """What rings after each change."""

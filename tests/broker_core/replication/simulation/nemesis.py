@@ -340,7 +340,7 @@ class Nemesis:
         world.network.loss = 0.0
         world.network.cuts.clear()
         world.network.slow.clear()
-        world.engine.has_quorum = True
+        world.engine.has_quorum = world.engine.is_healed = True
         for controller in world.controllers:
             controller.is_reached, controller.is_at_stuck_member, controller.watch_delay = True, False, 0.0
             if not world.is_restoring:
