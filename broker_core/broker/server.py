@@ -160,9 +160,9 @@ class _Start:
         self._opened.push_async_callback(server.close)  # before the disk closes: a running request may still need it
         processors = processors_of(components)
         register(processors, components, main=main, fast=fast)
+        register_mode(components, main, fast)  # before the guard, which learns here what is served
         components.roles.watch(processors.follow_role)
         guarding = guard(components, main, fast)
-        register_mode(components, main, fast)
         housekeeping = Housekeeping(store=store, intake=components.intake, arrivals=components.arrivals, executor=disk)
         # Before the first message: the disk may already be full.
         housekeeping.drop_expired(self._clock())

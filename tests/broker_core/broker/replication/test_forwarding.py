@@ -8,6 +8,7 @@ from pathlib import Path
 
 from broker_core.broker import Broker, BrokerLimits
 from broker_core.broker.access.forwarded import CLIENT
+from broker_core.broker.access.needs import ANY_ACCOUNT
 from broker_core.broker.config import FailoverSettings
 from broker_core.protocol import bodies
 from broker_core.protocol.batch import encode_batch
@@ -207,6 +208,19 @@ async def test_nobody_but_an_administrator_speaks_for_others(tmp_path: Path) -> 
 
         (message,) = await stored(group, master)
         assert message.born_host == own_address(group, master)
+
+
+async def test_what_replicas_alone_serve_is_for_administrators(tmp_path: Path) -> None:
+    """broker/README.md: brokers of one name ask each other for much that only an administrator may ask."""
+    more = {"access_control": True, "replica_account": "replicas-of-b"}
+    async with replica_group(tmp_path, more=more, accounts=ACCOUNTS, credentials=ADMIN) as group:
+        master, _ = await parts(group)
+        codes = master.components.mode.handlers(master.components.rest).keys() - ANY_ACCOUNT
+        assert {RequestCode.GET_BROKER_EPOCH_CACHE, RequestCode.NAME_STATE} <= codes
+
+        for code in codes:
+            answer = await group.client.invoke(master.address, PRODUCER.sign(Command(code)), TIMEOUT_MS)
+            assert "Need admin permission" in (answer.remark or ""), f"{code}: {answer.remark}"
 
 
 async def test_a_batch_is_forwarded_whole(tmp_path: Path) -> None:
