@@ -55,6 +55,7 @@ class Controller:
         self.clock = Clock(agenda)
         self.engine = engine
         self.is_stopped = False
+        self.is_ended = False
         self.is_reached = True  # it and the engine reach one another
         self.is_at_stuck_member = False
         """Asks a former leader of etcd that is stuck: it answers keep-alives, without effect, and nothing else."""
@@ -96,6 +97,9 @@ class Controller:
         self.is_stopped = True
 
     def go_on(self) -> None:
+        """Let a process that was stopped run on; one that ended does not come back by that."""
+        if self.is_ended:
+            return
         self.is_stopped = False
         backlog, self._backlog = self._backlog, []
         for event in backlog:
@@ -110,11 +114,11 @@ class Controller:
         if in_order and lead is not None and self.is_reached:
             self._agenda.after(0.0 if of_file else self.clock.real(left), lambda: self.engine.resign(lead))
         self._run += 1
-        self._backlog, self.is_stopped = [], True
+        self._backlog, self.is_stopped, self.is_ended = [], True, True
 
     def start(self) -> None:
         """Begin a new process."""
-        self.is_stopped = False
+        self.is_stopped = self.is_ended = False
         self._run += 1
         self._begin()
         run, random = self._run, self._agenda.random

@@ -343,8 +343,11 @@ class Nemesis:
         world.engine.has_quorum = world.engine.is_healed = True
         for controller in world.controllers:
             controller.is_reached, controller.is_at_stuck_member, controller.watch_delay = True, False, 0.0
-            if not world.is_restoring:
-                controller.go_on()
+            if world.is_restoring:
+                continue
+            if controller.is_ended:  # what would have started it is over
+                controller.start()
+            controller.go_on()
         for node in world.nodes:
             node.disk.is_full, node.disk.slow = False, 0.0
             node.dies_after = None
