@@ -27,13 +27,7 @@ class Operator:
         world.agenda.after(1.0, self._look)
         leader = next((each for each in world.controllers if each.leading.is_leading(each.clock.now)), None)
         state = world.engine.state
-        if (
-            leader is None
-            or leader.is_stopped
-            or state is None
-            or world.is_restoring
-            or not self._needs_help(leader, state)
-        ):
+        if leader is None or leader.is_stopped or world.is_restoring or not self._needs_help(leader, state):
             self._since = None
         elif self._since is None:
             self._since = world.agenda.now
@@ -41,10 +35,10 @@ class Operator:
             self._since = None
             self._help(leader, state)
 
-    def _needs_help(self, leader: Controller, state: NameState) -> bool:
+    def _needs_help(self, leader: Controller, state: NameState | None) -> bool:
         if leader.trust.is_set_back(NAME):
             return True
-        return state.epoch > 0 and not electable(state, self._living())
+        return state is not None and state.epoch > 0 and not electable(state, self._living())
 
     def _living(self) -> list[Candidate]:
         return [
@@ -53,10 +47,10 @@ class Operator:
             if each.replica is not None
         ]
 
-    def _help(self, leader: Controller, state: NameState) -> None:
+    def _help(self, leader: Controller, state: NameState | None) -> None:
         if leader.trust.is_set_back(NAME):
             self._adopt(leader)
-        elif self._world.may_lose:
+        elif state is not None and self._world.may_lose:
             self._accept_loss(leader, state)
 
     def _stop(self, kept: Node | None) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from broker_core.controller.commands import Candidate
 from broker_core.controller.electing import electable
 from tests.broker_core.replication.simulation.checks import Violation
+from tests.broker_core.replication.simulation.engine import NAME
 from tests.broker_core.replication.simulation.nemesis import Nemesis
 from tests.broker_core.replication.simulation.world import Figures, World
 
@@ -84,12 +85,23 @@ def _run(world: World, faults_until: float, theme: int | None, dropped: Collecti
 
 def _check_stuck(world: World) -> None:
     state = world.engine.state
-    assert state is not None
+    if state is None:
+        _check_nothing_kept(world)
+        return
     alive = [
         Candidate(each.replica.me.id, each.replica.me.life, 0, 0) for each in world.nodes if each.replica is not None
     ]
     if electable(state, alive):
         raise Violation(f"I12: no send is taken {CALM} s after the last fault; {state}")
+    world.figures.stuck += 1
+
+
+def _check_nothing_kept(world: World) -> None:
+    """Expect that a name which was restored to nothing is called set back, and that nobody could be adopted."""
+    if not any(each.trust.is_set_back(NAME) for each in world.controllers):
+        raise Violation(f"I12: nothing is kept {CALM} s after the last fault, and it is not called set back")
+    if any(node.replica is not None and world.checks.is_whole(node.disk.log) for node in world.nodes):
+        raise Violation(f"I12: nothing is kept {CALM} s after the last fault, and a replica has everything")
     world.figures.stuck += 1
 
 
