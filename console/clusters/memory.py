@@ -8,7 +8,7 @@ automatically.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import ParamSpec, TypeVar
@@ -62,6 +62,15 @@ class QueueCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class RememberedProcess:
+    """One process of a broker name as it was last listed."""
+
+    broker_id: int
+    address: str
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class RememberedBroker:
     """A broker as it was last seen."""
 
@@ -75,6 +84,8 @@ class RememberedBroker:
     """Consumer group → topics in which it has offsets here."""
     store_id: str = ""
     """The identity of its data folder; empty if it never told one."""
+    processes: Sequence[RememberedProcess] = ()
+    """Every process that was listed and not forgotten, by broker id: `addresses` has those of the last time only."""
 
     @property
     def address(self) -> str:
@@ -159,6 +170,7 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
         for seen in sightings:
             row = rows.get(seen.name) or KnownBroker(cluster=owner, name=seen.name, first_seen_at=at)
             row.addresses = {str(number): address for number, address in seen.addresses.items()}
+            row.processes = _processes(row.processes, row.addresses, at)
             if seen.topics is not None:
                 row.topics = {name: each.saved() for name, each in seen.topics.items()}
             if seen.groups is not None:
@@ -167,6 +179,23 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
                 row.store_id = seen.store_id
             row.last_seen_at = at
             row.save()
+
+
+def _processes(
+    known: Mapping[str, tuple[str, str]], listed: Mapping[str, str], at: datetime
+) -> dict[str, tuple[str, str]]:
+    """Keep those that are not listed now, but for one at whose address there is another now."""
+    taken = set(listed.values())
+    kept = {number: each for number, each in known.items() if each[0] not in taken}
+    return kept | {number: (address, at.isoformat()) for number, address in listed.items()}
+
+
+def drop_process(cluster: str, name: str, broker_id: int) -> None:
+    """Forget one process of a broker name."""
+    with transaction.atomic():
+        for row in KnownBroker.objects.select_for_update().filter(cluster__name=cluster, name=name):
+            row.processes.pop(str(broker_id), None)
+            row.save(update_fields=["processes"])
 
 
 def note_topic(cluster: str, topic: str, brokers: Iterable[str], counts: QueueCounts) -> None:
@@ -241,4 +270,8 @@ def _of(row: KnownBroker) -> RememberedBroker:
         topics={name: QueueCounts.restored(*saved) for name, saved in row.topics.items()},
         groups={name: tuple(topics) for name, topics in row.groups.items()},
         store_id=row.store_id,
+        processes=[
+            RememberedProcess(int(number), address, datetime.fromisoformat(at))
+            for number, (address, at) in sorted(row.processes.items(), key=lambda each: int(each[0]))
+        ],
     )

@@ -41,6 +41,8 @@ class KnownBroker(models.Model):
     name = models.CharField(max_length=255)
     # Broker id (as text) to host:port; 0 is the master.
     addresses = models.JSONField(default=dict)
+    # Broker id to the address of each process that was ever listed, and when it last was (ISO 8601).
+    processes = models.JSONField(default=dict)
     # Topic to its read queues, write queues and permission there, its kind, and its message type if one is declared.
     topics = models.JSONField(default=dict)
     # Consumer group to the topics in which it has offsets there.

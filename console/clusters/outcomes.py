@@ -79,9 +79,10 @@ def is_uncertain(error: GantryError) -> bool:
     return isinstance(error, MalformedAnswer) or (isinstance(error, Unreachable) and error.was_sent)
 
 
-def not_listed(broker: RememberedBroker) -> str:
-    """Return why a known broker was not asked."""
-    return f"{broker.name} is not listed by any name server"
+def not_listed(broker: RememberedBroker, broker_id: int | None = None) -> str:
+    """Return why a known broker, or one process of it, was not asked."""
+    process = "" if broker_id is None else f" {broker_id}"
+    return f"{broker.name}{process} is not listed by any name server"
 
 
 def unlisted(memory: Remembered, listed: Collection[str]) -> list[RememberedBroker]:

@@ -18,7 +18,7 @@ from broker_core.protocol.signature import Credentials
 from console.audit.record import Actor, record
 from console.clusters.accounts import changed_account, credentials_of
 from console.clusters.connections import ClusterAddress, ClusterNotFound, ask, look_up_again
-from console.clusters.memory import RememberedBroker, remembered
+from console.clusters.memory import RememberedBroker, drop_process, remembered
 from console.clusters.models import Cluster, ClusterKind, KnownBroker
 from console.clusters.tls import audited, client_tls, with_stored_key
 from console.errors import AlreadyExists, Conflict, NotKnown
@@ -176,6 +176,31 @@ def forget_broker(by: Actor, cluster: Cluster, name: str) -> None:
         raise Conflict(reason)
     with transaction.atomic():
         KnownBroker.objects.filter(cluster=cluster, name=name).delete()
+        record(by, "broker.forget", resource, before=before)
+
+
+def forget_process(by: Actor, cluster: Cluster, name: str, broker_id: int) -> None:
+    """Forget one process of a broker name, such as a slave that will not return.
+
+    Raises NotKnown for one that is not remembered, Conflict for one that is registered.
+    """
+    known = remembered(cluster.name).brokers.get(name)
+    found = None if known is None else next((each for each in known.processes if each.broker_id == broker_id), None)
+    if found is None:
+        raise NotKnown(f"No broker {name!r} with id {broker_id} is remembered in cluster {cluster.name!r}.")
+    before = {
+        "broker_id": broker_id,
+        "address": found.address,
+        "last_seen_at": rfc3339(int(found.last_seen_at.timestamp() * 1000)),
+    }
+    resource = f"{cluster.name}/brokers/{name}"
+    listed = ask(cluster.name, lambda admin: admin.clusters.brokers())
+    if any((each.name, each.broker_id) == (name, broker_id) for each in listed):
+        reason = f"{name} with id {broker_id} is registered at the name server. Stop it first, and wait two minutes."
+        record(by, "broker.forget", resource, result="refused", before=before, after={"error": reason})
+        raise Conflict(reason)
+    with transaction.atomic():
+        drop_process(cluster.name, name, broker_id)
         record(by, "broker.forget", resource, before=before)
 
 

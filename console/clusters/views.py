@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from msgspec.structs import asdict, replace
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -35,12 +35,16 @@ from console.errors import Conflict
 from console.etags import IF_MATCH, etag, locked, match, tagged
 from console.lag import current
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
+from console.query import broker_id_of
 from console.shapes import as_json, serializer_of
 
 ClusterSerializer = serializer_of(ClusterState)
 ClusterPage = page_of(ClusterSerializer)
 # The sampler finds a new cluster within seconds.
 _FIRST_SAMPLE: Final = timedelta(seconds=15)
+_PROCESS: Final = OpenApiParameter(
+    "broker_id", int, description="Forget this process of the name only, such as a slave that will not return."
+)
 
 
 class _ClusterRights(ApiView):
@@ -152,10 +156,14 @@ class KnownBrokerView(ApiView):
         """Return the cluster."""
         return Resource("cluster", self.kwargs["cluster"])
 
-    @extend_schema(operation_id="forgetBroker", tags=["clusters"], responses={204: None})
+    @extend_schema(operation_id="forgetBroker", tags=["clusters"], parameters=[_PROCESS], responses={204: None})
     def delete(self, request: Request, cluster: str, broker: str) -> Response:
         """Forget a broker that will not return: its content no longer counts as missing."""
-        services.forget_broker(actor_of(request), _row(cluster), broker)
+        process = broker_id_of(request)
+        if process is None:
+            services.forget_broker(actor_of(request), _row(cluster), broker)
+        else:
+            services.forget_process(actor_of(request), _row(cluster), broker, process)
         return Response(status=204)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
@@ -16,7 +17,7 @@ from broker_core.client.answers import Answers, ask_all
 from broker_core.clock import now_ms
 from broker_core.protocol.bodies.replicas import EpochEntryCache, HaRuntimeInfo
 from console.clusters.connections import ask
-from console.clusters.memory import remembered
+from console.clusters.memory import RememberedBroker, remembered
 from console.clusters.outcomes import not_listed
 from console.clusters.reasons import reason_of
 from console.errors import NotKnown
@@ -40,6 +41,8 @@ class Asked:
     epochs: Mapping[str, EpochEntryCache] = field(default_factory=dict)
     copying: Answers[HaRuntimeInfo] = field(default_factory=Answers)
     """Who copies whose log, as each says."""
+    last_seen: Mapping[str, datetime] = field(default_factory=dict)
+    """When those were listed last that no name server lists any more, by address."""
 
     def successor(self, broker: BrokerAddress) -> int | None:
         """Return which other replica serves at the address of one; None if what is there speaks for itself.
@@ -68,13 +71,30 @@ class Asked:
 def read(cluster: str, name: str) -> Replicas:
     """Return the replicas of a broker name; raise NotKnown for one that was never seen, or what the client raises."""
     said = ask(cluster, lambda admin: asked(admin, name))
-    if said.listed:
-        return history.with_since(cluster, shown(name, said))
     known = remembered(cluster).brokers.get(name)
+    if said.listed:
+        return history.with_since(cluster, shown(name, said if known is None else with_unlisted(said, known)))
     if known is None:
         raise NotKnown(f"No name server lists a broker {name!r}.")
     last = [BrokerAddress(cluster, name, number, addr) for number, addr in sorted(known.addresses.items())]
-    return shown(name, Asked(last, 0, reasons=dict.fromkeys(known.addresses.values(), not_listed(known))))
+    seen = dict.fromkeys(known.addresses.values(), known.last_seen_at)
+    was = Asked(last, 0, reasons=dict.fromkeys(seen, not_listed(known)), last_seen=seen)
+    return shown(name, with_unlisted(was, known))
+
+
+def with_unlisted(said: Asked, known: RememberedBroker) -> Asked:
+    """Add the processes that no name server lists any more; where controllers decide, they say which there are."""
+    if said.decision is not None:
+        return said
+    ids, addresses = {each.broker_id for each in said.listed}, {each.addr for each in said.listed}
+    gone = [each for each in known.processes if each.broker_id not in ids and each.address not in addresses]
+    added = [BrokerAddress("", known.name, each.broker_id, each.address) for each in gone]
+    return replace(
+        said,
+        listed=sorted([*said.listed, *added], key=lambda each: each.broker_id),
+        reasons={**said.reasons, **{each.address: not_listed(known, each.broker_id) for each in gone}},
+        last_seen={**said.last_seen, **{each.address: each.last_seen_at for each in gone}},
+    )
 
 
 async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> Asked:
@@ -120,7 +140,9 @@ def shown(name: str, said: Asked) -> Replicas:
 
 def _replica(broker: BrokerAddress, said: Asked, leader: BrokerAddress | None) -> Replica:
     runtime = said.runtime(broker)
-    is_master = broker.broker_id == said.master_id
+    # In static mode roles are fixed, also of a master that is gone.
+    is_master = broker.is_master if said.decision is None else broker.broker_id == said.master_id
+    seen = said.last_seen.get(broker.addr)
     behind = Behind() if is_master else behind_of(said.runtime(leader), runtime)
     booted_at = None if runtime is None else runtime.booted_at
     return Replica(
@@ -129,6 +151,7 @@ def _replica(broker: BrokerAddress, said: Asked, leader: BrokerAddress | None) -
         role="master" if is_master else "slave",
         reachable=runtime is not None,
         reason=said.silence(broker),
+        last_seen_at=None if seen is None else rfc3339(int(seen.timestamp() * 1000)),
         version=None if runtime is None else runtime.version,
         started_at=None if booted_at is None else rfc3339(booted_at),
         log_begin=None if runtime is None else runtime.log_begin,

@@ -59,6 +59,9 @@ class Replica(Struct, frozen=True, kw_only=True):
     role: ReplicaRole
     reachable: bool
     reason: Annotated[str | None, Meta(description="Why it does not answer.")]
+    last_seen_at: Annotated[
+        Moment | None, Meta(description="When a name server listed it last, of one that none lists any more.")
+    ]
     version: str | None
     started_at: Annotated[Moment | None, Meta(description="When this run of its process began.")]
     log_begin: Annotated[int | None, Meta(description="The log offset of its first record.")]

@@ -6464,6 +6464,11 @@ export interface components {
             reachable: boolean;
             /** @description Why it does not answer. */
             reason: string | null;
+            /**
+             * Format: date-time
+             * @description When a name server listed it last, of one that none lists any more.
+             */
+            last_seen_at: string | null;
             version: string | null;
             /**
              * Format: date-time
@@ -10133,7 +10138,10 @@ export interface operations {
     };
     forgetBroker: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Forget this process of the name only, such as a slave that will not return. */
+                broker_id?: number;
+            };
             header?: never;
             path: {
                 broker: string;

@@ -109,6 +109,21 @@ def test_identities_are_found_by_the_address_of_the_master() -> None:
     assert async_to_sync(store_ids)("prod") == {"broker-a:10911": {"a1": "broker-a"}}
 
 
+def test_a_process_that_is_listed_no_more_stays_until_it_is_forgotten_or_another_is_where_it_was(prod: Cluster) -> None:
+    def processes() -> list[tuple[int, str, datetime]]:
+        known = remembered("prod").brokers["broker-a"].processes
+        return [(each.broker_id, each.address, each.last_seen_at) for each in known]
+
+    later = AT + timedelta(minutes=1)
+    remember("prod", [Sighting("broker-a", {0: "m:1", 1: "s:1", 2: "s:2"})], AT)
+    remember("prod", [Sighting("broker-a", {0: "m:1"})], later)
+    assert processes() == [(0, "m:1", later), (1, "s:1", AT), (2, "s:2", AT)]
+    assert remembered("prod").brokers["broker-a"].addresses == {0: "m:1"}
+    # A slave that became master by hand is no slave besides
+    remember("prod", [Sighting("broker-a", {0: "s:1"})], later)
+    assert processes() == [(0, "s:1", later), (2, "s:2", AT)]
+
+
 def test_the_memory_goes_with_its_cluster(prod: Cluster) -> None:
     remember("prod", [sighting()], AT)
     services.remove(BY, prod)
@@ -136,10 +151,17 @@ def test_a_broker_that_is_gone_is_forgotten_by_an_operator_and_one_that_answers_
     refused = operator.delete("/api/v1/clusters/prod/brokers/broker-a")
     assert refused.status_code == 409
     assert "registered at the name server" in refused.json()["detail"]
+    remember("prod", [Sighting("broker-a", {0: running.address, 1: "127.0.0.1:1"}), unlisted], AT)
+    for broker_id, status in ((0, 409), (1, 204), (1, 404), ("x", 422)):
+        path = f"/api/v1/clusters/prod/brokers/broker-a?broker_id={broker_id}"
+        assert operator.delete(path).status_code == status, broker_id
     assert operator.delete("/api/v1/clusters/prod/brokers/broker-x").status_code == 204
     assert list(remembered("prod").brokers) == ["broker-a"]
     recorded = AuditRecord.objects.filter(action="broker.forget").order_by("pk").values_list("resource", "result")
-    assert list(recorded) == [("prod/brokers/broker-a", "refused"), ("prod/brokers/broker-x", "ok")]
+    assert list(recorded) == [
+        *[("prod/brokers/broker-a", result) for result in ("refused", "refused", "ok")],
+        ("prod/brokers/broker-x", "ok"),
+    ]
 
 
 def test_a_broker_that_answers_is_kept_though_no_name_server_lists_it(prod: Cluster, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from broker_core.broker.config import FailoverSettings
@@ -12,7 +13,8 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.protocol.message import Message
-from console.replicas.reading import Asked, asked, shown
+from console.clusters.memory import RememberedBroker, RememberedProcess
+from console.replicas.reading import Asked, asked, shown, with_unlisted
 from console.replicas.shapes import Replicas
 from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
@@ -154,3 +156,16 @@ async def test_a_replica_whose_address_another_one_has_now_tells_nothing(tmp_pat
     assert rows[9].reachable
     assert rows[9].log_end
     assert {each.behind_bytes for each in rows.values()} == {None}, "behind a master that nobody asked"
+
+
+async def test_what_no_name_server_lists_any_more_stays_with_when_it_was_seen(tmp_path: Path) -> None:
+    at = datetime(2026, 5, 1, 8, tzinfo=UTC)
+    was = [RememberedProcess(0, "127.0.0.1:1", at), RememberedProcess(1, "127.0.0.1:2", at)]
+    known = RememberedBroker("broker-a", {}, at, at, processes=was)
+    async with several_brokers(tmp_path, names=["broker-a"]) as cluster, cluster.session() as session:
+        found = shown("broker-a", with_unlisted(await asked(Admin(session), "broker-a"), known))
+        master, slave = found.replicas
+        assert (master.reachable, master.last_seen_at) == (True, None)
+        assert (slave.broker_id, slave.role, slave.reachable) == (1, "slave", False)
+        assert (slave.last_seen_at, slave.behind_bytes) == ("2026-05-01T08:00:00.000Z", None)
+        assert slave.reason == "broker-a 1 is not listed by any name server"

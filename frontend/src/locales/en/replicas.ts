@@ -22,6 +22,7 @@ export const replicas = {
     noTime: "Apache RocketMQ does not tell when its last message was stored",
     noMasterEnd: "the master does not answer",
     started: "Started",
+    lastSeen: "listed last",
     open: "Replicas of {{broker}}",
     epoch: "Epoch",
     set: "In-sync set",

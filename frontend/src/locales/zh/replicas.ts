@@ -21,6 +21,7 @@ export const replicas = {
     noTime: "Apache RocketMQ 不提供最后一条消息的存储时间",
     noMasterEnd: "主节点无应答",
     started: "启动于",
+    lastSeen: "最后列出于",
     open: "{{broker}} 的副本",
     epoch: "任期",
     set: "同步集合",

@@ -69,16 +69,23 @@ function InSet({ replica: { failover } }: { replica: Replica }) {
   )
 }
 
-function State({ replica: { reachable, reason } }: { replica: Replica }) {
+function State({ replica: { reachable, reason, last_seen_at: seen } }: { replica: Replica }) {
   const { t } = useTranslation()
   return reachable ? (
     <Badge tone="quiet" icon={IconCircleCheck}>
       {t("broker.answers")}
     </Badge>
   ) : (
-    <Badge tone="crit" icon={IconPlugConnectedX}>
-      {reason ? reasonIn(t, reason) : t("cluster.silent")}
-    </Badge>
+    <>
+      <Badge tone="crit" icon={IconPlugConnectedX}>
+        {reason ? reasonIn(t, reason) : t("cluster.silent")}
+      </Badge>{" "}
+      {seen && (
+        <small>
+          {t("replicas.lastSeen")} <Ago at={seen} />
+        </small>
+      )}
+    </>
   )
 }
 
