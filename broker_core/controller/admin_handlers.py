@@ -20,6 +20,9 @@ from broker_core.remoting import Connection, Handler
 _STOP_IT = (
     "whoever was master may still acknowledge messages if it is only cut off: make sure that its process has stopped"
 )
+_UNCLEAN = (
+    "with unclean elections allowed a replica may be made master that lacks acknowledged messages: these are lost then"
+)
 _LOSS = "messages that were acknowledged and that replica {} does not have are lost"
 
 
@@ -80,7 +83,9 @@ class AdminHandlers:
         """Change what operators decide for a name."""
         header = request.header(headers.SetReplicaPolicyRequest)
         command = SetPolicy(header.broker_name, header.min_in_sync_replicas, header.unclean_allowed)
-        return self._told(await (self._previewed(command, []) if header.dry_run else self._carried_out(command)))
+        warnings = [_UNCLEAN] if header.unclean_allowed else []
+        decided = self._previewed if header.dry_run else self._carried_out
+        return self._told(await decided(command, warnings))
 
     async def accept_loss(self, request: Message, _: Connection) -> Message:
         """Make a replica master that may lack acknowledged messages."""

@@ -196,6 +196,10 @@ async def test_policy(served: Hosted) -> None:
         assert (await served.ask(headers.SetReplicaPolicyRequest("b", 2))).code == ResponseCode.SUCCESS
         assert (await served.state()).policy.min_in_sync == 2
         assert (await served.ask(headers.SetReplicaPolicyRequest("b", 3))).code == 2005
+        assert bodies.decode(Preview, would.body).warnings == []
+        risky = await served.ask(headers.SetReplicaPolicyRequest("b", unclean_allowed=True, dry_run=True))
+        (warning,) = bodies.decode(Preview, risky.body).warnings
+        assert "lost" in warning
 
 
 async def test_it_tells_of_replicas_and_of_itself(served: Hosted) -> None:
