@@ -97,7 +97,7 @@ def why_nobody(state: NameState, among: Iterable[Candidate]) -> str:
     members = ", ".join(map(str, state.in_sync))
     alive = [each for each in among if each.id in state.in_sync]
     if not alive:
-        return f"of {state.name} only {members} has every acknowledged message, and is not heard"
+        return f"none of those that have every acknowledged message of {state.name} is heard: {members}"
     if not any(_is_in_life(state, each) for each in alive):
         return f"{members} of {state.name} has not registered since it started"
     return f"{members} of {state.name} may have lost acknowledged messages when its machine stopped"

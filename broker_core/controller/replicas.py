@@ -240,7 +240,7 @@ def _set_policy(state: NameState, command: SetPolicy) -> Decided:
     if not 1 <= policy.min_in_sync <= max(len(state.replicas), 1):
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,
-            f"{state.name} has {len(state.replicas)} replicas: from 1 to so many can be asked for, "
+            f"min_in_sync of {state.name} is from 1 to the number of its replicas, {len(state.replicas)}, "
             f"not {policy.min_in_sync}",
         )
     return (state, "") if policy == state.policy else (replace(state, policy=policy), "policy")

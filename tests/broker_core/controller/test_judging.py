@@ -50,7 +50,7 @@ def test_a_name_without_a_master_gets_one() -> None:
 @pytest.mark.parametrize(
     ("stuck", "sentence"),
     [
-        (state((1,)), "only 1 has every acknowledged message, and is not heard"),
+        (state((1,)), "none of those that have every acknowledged message of b is heard: 1"),
         (state((2,), None, replicas={2: replica(2, clean=False)}), "may have lost"),
         (state((2,), None, replicas={2: replica(2, life=life(2, 0))}), "has not registered since it started"),
     ],
