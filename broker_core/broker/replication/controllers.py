@@ -17,9 +17,10 @@ from broker_core.broker.replication.controller_words import (
     heard,
     heartbeat_request,
 )
-from broker_core.broker.replication.messages import Answered, Ask, Heard, Outcome, SendHeartbeat
+from broker_core.broker.replication.messages import Answered, Ask, Heard, Outcome, Register, SendHeartbeat
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.remoting.client import RemotingClient
 from broker_core.remoting.errors import RemotingError
@@ -56,6 +57,7 @@ class Controllers:
         self._told = told
         self._clock = clock
         self._links = [_Link(number, address, make_client(), self.beat) for number, address in enumerate(addresses)]
+        self._is_removal_told = False
         self._commands: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -91,9 +93,20 @@ class Controllers:
         except ProtocolError as error:
             _log.warning("controller=%s: its answer to %s cannot be read: %s", link.address, ask.command, error)
             return
-        if message.outcome is Outcome.REFUSED:
-            _log.info("controller=%s refused %s: %s", link.address, ask.command, answer.remark)
+        self._note_refusal(link, ask, answer, message)
         self._told.answered(message)
+
+    def _note_refusal(self, link: _Link, ask: Ask, answer: Command, message: Answered) -> None:
+        """Log a refused command; a removed replica asks for ever, so what to do about it is said once."""
+        if message.outcome is not Outcome.REFUSED:
+            self._is_removal_told = self._is_removal_told and message.outcome is not Outcome.DONE
+        elif answer.code != ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED or not isinstance(
+            ask.command, Register
+        ):
+            _log.info("controller=%s refused %s: %s", link.address, ask.command, answer.remark)
+        elif not self._is_removal_told:
+            self._is_removal_told = True
+            _log.warning("controller=%s: %s; empty the folder of this replica, or stop it", link.address, answer.remark)
 
     async def beat(self, link: _Link, beat: SendHeartbeat) -> None:
         """Tell one controller a heartbeat, and tell what it answers. Raises RemotingError."""
