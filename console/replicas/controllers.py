@@ -55,7 +55,7 @@ def _shown(address: str, status: ControllerStatus) -> ControllerState:
         size_bytes=info.size_bytes,
         quota_bytes=info.quota_bytes,
         alarms=info.alarms,
-        last_decision_ms=info.last_decision_ms,
+        last_decision_ms=None if info.last_decision_ms is None else round(info.last_decision_ms),
         names=info.names,
         set_back=info.set_back,
         unsettled=info.unsettled,

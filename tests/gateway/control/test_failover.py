@@ -137,6 +137,7 @@ def test_the_controllers_and_who_leads(call: Call, control: Control) -> None:
 
     (only,) = found["controllers"]
     assert (only["leading"], only["reachable"], only["engine"]) == (True, True, "file")
+    assert isinstance(only["last_decision_ms"], int)
     assert found["leader"] == only["address"]
     # It is called so only when a later read does not show what its replica told.
     wait_until(lambda: failover.SET_BACK in call("GET", "/controllers").json()["controllers"][0]["set_back"])
