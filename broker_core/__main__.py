@@ -95,10 +95,8 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
             if controller is not None:
                 await controller.start()
             config = replace(config, name_servers=(f"{config.bind}:{name_server.port}",))
-        # While the broker leaves, its topics are no more unknown than before it came.
-        running.callback(is_registered.clear)
         while True:
-            async with _closing(await Broker.open(config, sockets=sockets)) as broker:
+            async with _closing(await Broker.open(config, sockets=sockets), is_registered) as broker:
                 is_registered.set()
                 _exempt_from_collection()
                 print(f"ready namesrv={';'.join(config.name_servers)} broker={broker.address}", flush=True)
@@ -109,10 +107,12 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
 
 
 @contextlib.asynccontextmanager
-async def _closing(broker: Broker) -> AsyncIterator[Broker]:
+async def _closing(broker: Broker, is_registered: asyncio.Event) -> AsyncIterator[Broker]:
     try:
         yield broker
     finally:
+        # While the broker leaves, its topics are no more unknown than before it came.
+        is_registered.clear()
         await broker.close()
 
 
