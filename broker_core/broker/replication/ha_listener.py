@@ -25,7 +25,7 @@ from broker_core.remoting.server import bind_socket
 from broker_core.remoting.tls import ServerTls
 
 MOST_LINKS: Final = 64
-"""Connections at once; a further one is closed."""
+"""Connections at once; a further one takes the place of the oldest that got nothing yet, or is closed."""
 
 _TURN_BYTES: Final = 1024 * 1024  # of one link, before others are served
 _log: Final = get_logger(__name__)
@@ -74,7 +74,7 @@ class HaListener:
 
     def __init__(self, port: HaPort) -> None:
         self._port = port
-        self._links: set[Link] = set()
+        self._links: dict[Link, None] = {}  # the oldest first
         self._starting: set[FirstByte] = set()
         self._server: asyncio.Server | None = None
         self._loop = asyncio.get_running_loop()
@@ -144,13 +144,12 @@ class HaListener:
         """Give a link its place; False if there is none, and then it closes."""
         if not self._take_place(link.peer, link.local):
             return False
-        self._links.add(link)
-        _log.info("slave=%s: connected", link.peer)
+        self._links[link] = None
         return True
 
     def forget(self, link: Link) -> None:
         """Take the place of a link back."""
-        self._links.discard(link)
+        self._links.pop(link, None)
         self._port.sockets.give_back()
 
     def admit(self, starting: FirstByte) -> bool:
@@ -172,7 +171,7 @@ class HaListener:
         networks = self._port.networks
         if networks is not None and not networks.admit(peer, local):
             reason = f"it is not on this machine nor in haSlaveNetworks={networks.text}"
-        elif len(self._links) + len(self._starting) >= MOST_LINKS:
+        elif len(self._links) + len(self._starting) >= MOST_LINKS and not self._end_oldest_stranger():
             reason = f"{MOST_LINKS} slaves are connected"
         elif not self._port.sockets.take():
             reason = f"limit connections={self._port.sockets.limit} reached"
@@ -180,6 +179,13 @@ class HaListener:
             return True
         self.warnings.warn(_log, "slave=%s: refused, %s", peer, reason)
         return False
+
+    def _end_oldest_stranger(self) -> bool:
+        """End the oldest connection that got nothing yet; return whether there was one."""
+        stranger = next((link for link in self._links if not link.is_served), None)
+        if stranger is not None:
+            stranger.end(f"{MOST_LINKS} are connected, and this one has not said who it is")
+        return stranger is not None
 
 
 class Link(asyncio.Protocol):
@@ -197,6 +203,8 @@ class Link(asyncio.Protocol):
         self._speaker: Speaker | None = None
         self._is_paused = False
         self._has_place = False
+        self.is_served = False
+        """Something was sent to it: it said what a slave says."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a place, and make the speaker."""
@@ -245,6 +253,7 @@ class Link(asyncio.Protocol):
                 parts = self._speaker.next_parts(loop_ms())
                 if not parts:
                     return
+                self._note_served()
                 cast(asyncio.Transport, self._transport).writelines(parts)
                 left -= sum(map(len, parts))
                 if left <= 0:
@@ -277,7 +286,15 @@ class Link(asyncio.Protocol):
         if self._speaker is not None:
             self._speaker.leave()
             self._speaker = None
-        _log.info("slave=%s: closed, %s", self.peer, reason)
+        if self.is_served:
+            _log.info("slave=%s: closed, %s", self.peer, reason)
+        else:
+            self._listener.warnings.warn(_log, "slave=%s: closed, %s", self.peer, reason)
+
+    def _note_served(self) -> None:
+        if not self.is_served:
+            self.is_served = True
+            _log.info("slave=%s: connected", self.peer)
 
     @property
     def _is_open(self) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 import pytest
 
 from broker_core.broker.config import ReplicationSettings
 from broker_core.broker.replication import ha_listener
-from broker_core.broker.replication.ha_listener import HaListener, HaPort, loop_ms
+from broker_core.broker.replication.ha_listener import MOST_LINKS, HaListener, HaPort, loop_ms
 from broker_core.broker.replication.slaves import Slaves
 from broker_core.protocol.ha_plain import Frame, FrameReader, encode_report
 from broker_core.protocol.networks import Networks
@@ -165,6 +165,21 @@ async def test_who_is_not_in_the_networks_is_closed_before_anything_is_read(
             assert await slave.reader.read() == b""
         assert not list(slaves.states())
     assert "refused, it is not on this machine nor in haSlaveNetworks=10.0.0.0/8" in caplog.text
+
+
+async def test_whoever_says_nothing_makes_room_for_a_slave_and_few_lines(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with AsyncExitStack() as strangers, listening(Log(bytearray(9))) as (listener, slaves):
+        for _ in range(MOST_LINKS + 100):
+            await strangers.enter_async_context(slave_of(listener))
+        await eventually(lambda: len(list(listener.links)) == MOST_LINKS)
+        async with slave_of(listener) as slave:
+            slave.report(1)
+            assert size_of(await slave.read(bool)) == 8
+            assert len(list(listener.links)) == MOST_LINKS
+            assert [state.acked for state in slaves.states() if state.sent_bytes] == [1]
+    assert caplog.text.count(": connected") == 1
+    assert caplog.text.count("has not said who it is") < 50
 
 
 async def test_places_are_limited_and_given_back() -> None:
