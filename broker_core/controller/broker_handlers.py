@@ -19,6 +19,10 @@ from broker_core.remoting import Connection, Handler
 
 MOST_TOLD_EPOCH: Final = 1 << 30
 """A higher epoch is believed only of a name that has got there, which takes longer than a century."""
+MOST_TOLD_VERSION: Final = 1 << 40
+"""A version that so many changes of one name do not reach."""
+LONGEST: Final = 255
+"""Characters of an address, a life or a check code; replicas send some twenty."""
 MOST_NAMES: Final = 5_000
 """How many broker names a controller takes: all are read into memory."""
 
@@ -47,9 +51,10 @@ class BrokerHandlers:
         parts, now = self._parts, self._parts.clock()
         try:
             parts.check_cluster(header.cluster_name)
+            _check_lengths(beat.name, beat.address, beat.life)
             state = parts.states.find(beat.name)
-            _check_told(state, beat.epoch, beat.last_epoch, beat.view[0])
-            if beat.life and (state is not None or parts.hearing.has_room(beat.name)):
+            _check_told(state, beat.view[1], beat.epoch, beat.last_epoch, beat.view[0])
+            if beat.life and (_knows(state, beat.id) or parts.hearing.has_room(beat.name, beat.id)):
                 parts.hearing.heartbeat(beat, now)
                 parts.links.heard(beat.name, beat.id, beat.life, connection)
             state = self._registered(state, beat)
@@ -89,9 +94,11 @@ class BrokerHandlers:
         header = request.header(headers.RegisterReplicaRequest)
         parts = self._parts
         parts.check_cluster(header.cluster_name)
+        _check_lengths(header.broker_address, header.ha_address, header.life, header.register_check_code)
         if life_number(header.life) < 1:
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
-        _check_told(parts.states.find(header.broker_name), header.last_epoch, header.view_epoch)
+        state = parts.states.find(header.broker_name)
+        _check_told(state, header.view_version, header.last_epoch, header.view_epoch)
         self._told(header.broker_name, header.view_epoch, header.view_version)
         done = await parts.deciding.carry_out(
             Register(
@@ -133,6 +140,8 @@ class BrokerHandlers:
         header = request.header(headers.ApplyBrokerIdRequest)
         self._parts.check_cluster(header.cluster_name)
         self._check_name(header.broker_name)
+        _check_lengths(header.register_check_code)
+        _check_told(self._parts.states.find(header.broker_name), header.view_version, header.view_epoch)
         self._told(header.broker_name, header.view_epoch, header.view_version)
         await self._parts.deciding.carry_out(
             ApplyId(header.broker_name, header.cluster_name, header.applied_broker_id, header.register_check_code)
@@ -169,8 +178,26 @@ class BrokerHandlers:
         return Command.response(ResponseCode.SUCCESS, answer, bodies.encode_strict(sync_state_set(done.after)))
 
 
-def _check_told(state: NameState | None, *epochs: int) -> None:
-    """Raise Refused for an epoch that no replica of a name can know: from it on, none could be elected any more."""
+def _check_lengths(*texts: str) -> None:
+    for text in texts:
+        if len(text) > LONGEST:
+            raise Refused(
+                ResponseCode.CONTROLLER_INVALID_REQUEST,
+                f"{text[:40]!r}… has {len(text)} characters, and {LONGEST} are the most",
+            )
+
+
+def _knows(state: NameState | None, replica: int) -> bool:
+    return state is not None and replica in state.replicas
+
+
+def _check_told(state: NameState | None, version: int, *epochs: int) -> None:
+    """Raise Refused for what no replica of a name can know: from that epoch on, none could be elected any more."""
+    if version > MOST_TOLD_VERSION:
+        raise Refused(
+            ResponseCode.CONTROLLER_INVALID_REQUEST,
+            f"version {version} is told, and none above {MOST_TOLD_VERSION} was",
+        )
     if max(epochs) > max(MOST_TOLD_EPOCH, state.epoch if state is not None else 0):
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,

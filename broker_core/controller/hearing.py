@@ -78,9 +78,11 @@ class Hearing:
         if view > self.newest(name):
             self._newest[name] = view, now
 
-    def has_room(self, name: str) -> bool:
-        """Return whether a replica of a name that no state knows may be noted."""
-        return name in self._heard or self._count < STRANGERS
+    def has_room(self, name: str, replica: int | None = None) -> bool:
+        """Return whether a name, or a replica, that no state knows may be noted; one that is noted stays so."""
+        of_name = self._heard.get(name)
+        is_noted = of_name is not None and (replica is None or replica in of_name)
+        return is_noted or self._count < STRANGERS
 
     def closed(self, name: str, replica: int, life: str, now: float) -> None:
         """Note that the connection closed over which a life was heard."""

@@ -99,10 +99,14 @@ def _apply_id(state: NameState | None, command: ApplyId) -> Decided:
             f"the next replica of {state.name} gets id {state.next_id}, not {command.id}",
         )
     replica = ReplicaState(address="", ha="", life="", check=command.check, clean=True, last_epoch=0)
-    return (
-        replace(state, replicas=state.replicas | {command.id: replica}, next_id=command.id + 1),
-        f"{command.id} is new",
-    )
+    after = replace(state, replicas=state.replicas | {command.id: replica}, next_id=command.id + 1)
+    if len(encode_state(after)) > STATE_BYTES // 2:  # the rest is for what happens to those that are there
+        raise Refused(
+            ResponseCode.CONTROLLER_INVALID_REQUEST,
+            f"{state.name} has {len(state.replicas)} replicas, and there is no room for another: remove those that "
+            "are gone",
+        )
+    return after, f"{command.id} is new"
 
 
 def _register(state: NameState, command: Register) -> Decided:

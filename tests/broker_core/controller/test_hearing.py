@@ -137,6 +137,8 @@ def test_strangers_do_not_fill_the_memory() -> None:
         hearing.heartbeat(beat(number, name=f"n{number}"), 10.0)
     assert not hearing.has_room("b")
     assert hearing.has_room("n1")
+    assert hearing.has_room("n1", 1)
+    assert not hearing.has_room("n1", 2)
     hearing.prune({"n1": [1]}, 13.0)
     assert not hearing.has_room("b")
     hearing.prune({"n1": [1]}, 13.1)

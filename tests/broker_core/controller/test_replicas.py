@@ -248,10 +248,17 @@ def test_policy() -> None:
 
 
 def test_a_state_never_becomes_longer_than_an_engine_takes() -> None:
-    checks = {each: replica(1, check="x" * 1000) for each in range(1, 61)}
-    full = state(replicas=checks, next_id=61)
+    checks = {each: replica(1, check="x" * 1000) for each in range(1, 62)}
+    full = state(replicas=checks, next_id=62)
     with pytest.raises(Refused, match="remove replicas") as refused:
-        decide(full, ApplyId("b", "C", 61, "x" * 1000), STAMP)
+        decide(full, replace(register(2), check="x" * 1000, address="y" * 9000), STAMP)
+    assert refused.value.code == 2005
+
+
+def test_new_replicas_leave_room_for_what_happens_to_those_that_are_there() -> None:
+    half = state(replicas={each: replica(1, check="x" * 1000) for each in range(1, 32)}, next_id=32)
+    with pytest.raises(Refused, match="has 31 replicas, and there is no room for another") as refused:
+        decide(half, ApplyId("b", "C", 32, "x" * 1000), STAMP)
     assert refused.value.code == 2005
 
 

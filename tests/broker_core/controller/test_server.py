@@ -102,6 +102,18 @@ async def test_an_epoch_that_nobody_can_know_is_not_believed(served: Hosted) -> 
         await stranger.leave()
 
 
+async def test_what_no_replica_says_is_not_kept(served: Hosted) -> None:
+    async with brokers(served, 1):
+        await elected(served, 1)
+        for stranger in (Broker(served, 2, address="h" * 300), Broker(served, 2, view=(1, 1 << 41))):
+            answer = await stranger.beat()
+            assert answer.code == ResponseCode.CONTROLLER_INVALID_REQUEST
+            assert "300 characters" in (answer.remark or "") or "version 2199023255552 is told" in (answer.remark or "")
+            await stranger.leave()
+        told = await served.ask(headers.NameStateRequest("b"))
+        assert not told.header(headers.NameStateResponse).set_back
+
+
 async def test_a_silent_master_is_replaced(tmp_path: Path) -> None:
     async with hosted(tmp_path, timeout_seconds=0.5) as served, brokers(served, 1, 2) as [first, _]:
         await elected(served, 1)
