@@ -104,6 +104,8 @@ class AdminHandlers:
         parts.check_cluster(header.cluster_name)
         read = state_of(name, await parts.deciding.read(name))
         if not is_set_back(read, parts.trust.newest(name)):
+            if read is None:
+                raise Refused(ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, f"{name} is not known here")
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, f"the state of {name} was not set back")
         heard = parts.hearing.heard(name, parts.clock())
         command = Adopt(

@@ -36,9 +36,9 @@ def elect(state: NameState, command: Elect) -> tuple[NameState, str]:
 
 def accept_loss(state: NameState, command: AcceptLoss) -> tuple[NameState, str]:
     """Return the state with a master that may lack acknowledged records, alone in the set; raises Refused."""
-    _check_deposed(state, command.deposes)
     if command.id not in state.replicas:
         raise Refused(ResponseCode.CONTROLLER_INVALID_REPLICAS, f"{state.name} has no replica {command.id}")
+    _check_deposed(state, command.deposes)
     able = electable(state, command.among)
     if able:
         raise Refused(

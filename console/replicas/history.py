@@ -45,6 +45,11 @@ def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
     return ReplicaHistory(broker=broker, items=[_shown(row) for row in rows])
 
 
+def is_seen(cluster: str, broker: str) -> bool:
+    """Return whether a decision about a broker name was ever seen."""
+    return _rows(cluster).filter(broker=broker).exists()
+
+
 def with_since(cluster: str, shown: Replicas) -> Replicas:
     """Return the replicas with since when each is in the in-sync set."""
     since = _in_sync_since(cluster, shown.broker)

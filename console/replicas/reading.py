@@ -15,6 +15,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.answers import Answers, ask_all
 from broker_core.clock import now_ms
+from broker_core.errors import GantryError
 from broker_core.protocol.bodies.replicas import EpochEntryCache, HaRuntimeInfo
 from console.clusters.connections import ask
 from console.clusters.memory import RememberedBroker, remembered
@@ -43,6 +44,8 @@ class Asked:
     """Who copies whose log, as each says."""
     last_seen: Mapping[str, datetime] = field(default_factory=dict)
     """When those were listed last that no name server lists any more, by address."""
+    silent: GantryError | None = None
+    """Why name servers did not say which processes there are."""
 
     def successor(self, broker: BrokerAddress) -> int | None:
         """Return which other replica serves at the address of one; None if what is there speaks for itself.
@@ -75,11 +78,23 @@ def read(cluster: str, name: str) -> Replicas:
     if said.listed:
         return history.with_since(cluster, shown(name, said if known is None else with_unlisted(said, known)))
     if known is None:
-        raise NotKnown(f"No name server lists a broker {name!r}.")
-    last = [BrokerAddress(cluster, name, number, addr) for number, addr in sorted(known.addresses.items())]
+        raise said.silent or NotKnown(f"No name server lists a broker {name!r}.")
+    was = from_memory(said, known, is_led=history.is_seen(cluster, name))
+    return history.with_since(cluster, shown(name, with_unlisted(was, known)))
+
+
+def from_memory(said: Asked, known: RememberedBroker, *, is_led: bool) -> Asked:
+    """Return the processes of a name that nobody lists, as they were; `is_led`: controllers decided about it."""
+    why = not_listed(known) if said.silent is None else reason_of(said.silent)
+    last = [BrokerAddress("", known.name, number, addr) for number, addr in sorted(known.addresses.items())]
     seen = dict.fromkeys(known.addresses.values(), known.last_seen_at)
-    was = Asked(last, 0, reasons=dict.fromkeys(seen, not_listed(known)), last_seen=seen)
-    return shown(name, with_unlisted(was, known))
+    return Asked(
+        last,
+        None if is_led else 0,
+        reasons=dict.fromkeys(seen, why),
+        decision=said.decision if is_led else None,
+        last_seen=seen,
+    )
 
 
 def with_unlisted(said: Asked, known: RememberedBroker) -> Asked:
@@ -99,9 +114,11 @@ def with_unlisted(said: Asked, known: RememberedBroker) -> Asked:
 
 async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> Asked:
     """Ask controllers, name servers, and each process of the name, which are silent after `timeout_ms`."""
-    decision = await decided(admin, name)
+    # Both at once: silent name servers, which host the controllers, cost their time-out only once.
+    decision, brokers = await asyncio.gather(decided(admin, name), _listed(admin))
+    silent = brokers if isinstance(brokers, GantryError) else None
     if decision is None or decision.known is None:
-        listed = [each for each in await admin.clusters.brokers() if each.name == name]
+        listed = [] if isinstance(brokers, GantryError) else [each for each in brokers if each.name == name]
         master_id = next((each.broker_id for each in listed if each.is_master), None)
     else:
         state = decision.known.state
@@ -117,7 +134,15 @@ async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> As
         ask_all(answers.found, lambda addr: admin.replication.streams(addr, timeout_ms=timeout_ms)),
     )
     reasons = {addr: reason_of(error, {addr: name}) for addr, error in answers.failed.items()}
-    return Asked(listed, master_id, answers.found, reasons, decision, epochs.found, copying)
+    return Asked(listed, master_id, answers.found, reasons, decision, epochs.found, copying, silent=silent)
+
+
+async def _listed(admin: Admin) -> Sequence[BrokerAddress] | GantryError:
+    """Return the processes that name servers list, or why they do not answer."""
+    try:
+        return await admin.clusters.brokers()
+    except GantryError as error:
+        return error
 
 
 def shown(name: str, said: Asked) -> Replicas:

@@ -13,6 +13,8 @@ from rest_framework.response import Response
 from console import etags
 from console.accounts.permissions import actor_of, needs
 from console.clusters.change_lock import change_lock
+from console.clusters.memory import remembered
+from console.errors import NotKnown
 from console.paging import LIMIT, limit_of
 from console.query import flag_of
 from console.replicas import changing, history, reading
@@ -56,7 +58,10 @@ class HistoryView(WholeClusterView):
     )
     def get(self, request: Request, cluster: str, broker: str) -> Response:
         """Return the last changes of epoch, master or in-sync set, the newest first, with why and when."""
-        return Response(as_json(history.read(cluster, broker, limit_of(request))))
+        found = history.read(cluster, broker, limit_of(request))
+        if not found.items and broker not in remembered(cluster).brokers:
+            raise NotKnown(f"No broker {broker!r} was ever seen.")
+        return Response(as_json(found))
 
 
 class ControllersView(WholeClusterView):

@@ -14,7 +14,7 @@ from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.protocol.message import Message
 from console.clusters.memory import RememberedBroker, RememberedProcess
-from console.replicas.reading import Asked, asked, shown, with_unlisted
+from console.replicas.reading import Asked, asked, from_memory, shown, with_unlisted
 from console.replicas.shapes import Replicas
 from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
@@ -169,3 +169,21 @@ async def test_what_no_name_server_lists_any_more_stays_with_when_it_was_seen(tm
         assert (slave.broker_id, slave.role, slave.reachable) == (1, "slave", False)
         assert (slave.last_seen_at, slave.behind_bytes) == ("2026-05-01T08:00:00.000Z", None)
         assert slave.reason == "broker-a 1 is not listed by any name server"
+
+
+async def test_silent_name_servers_are_no_reason_to_forget_what_was_there() -> None:
+    """docs/http-api.md: `failover` is null with a `failover_reason` while no controller answers."""
+    at = datetime(2026, 5, 1, 8, tzinfo=UTC)
+    known = RememberedBroker("broker-a", {1: "127.0.0.1:1", 2: "127.0.0.1:2"}, at, at)
+    async with Session(ClientConfig(["127.0.0.1:1"])) as session:
+        said = await asked(Admin(session), "broker-a")
+    assert said.listed == []
+
+    found = shown("broker-a", from_memory(said, known, is_led=True))
+    assert (found.mode, found.master_id, found.failover) == ("failover", None, None)
+    assert found.failover_reason
+    assert "refused" in found.failover_reason
+    assert [(each.broker_id, each.reachable) for each in found.replicas] == [(1, False), (2, False)]
+    assert {each.last_seen_at for each in found.replicas} == {"2026-05-01T08:00:00.000Z"}
+    assert all("refused" in (each.reason or "") for each in found.replicas)
+    assert shown("broker-a", from_memory(said, known, is_led=False)).mode == "static"

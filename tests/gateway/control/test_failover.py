@@ -121,11 +121,14 @@ def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
 
 def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call, control: Control) -> None:
     gone = call("POST", "/brokers/nowhere/replicas/2:promote")
+    adopted = call("POST", "/brokers/nowhere:adopt", json={"in_sync": [1], "of_cluster": "C"})
+    lost = call("POST", f"/brokers/{failover.PAIR}/replicas/9:accept-loss")
     stranger = call("POST", f"/brokers/{failover.PAIR}/replicas/9:remove?dry_run=true")
     master = call("POST", f"/brokers/{failover.PAIR}/replicas/1:remove?living=true")
     no_id = call("POST", f"/brokers/{failover.PAIR}/replicas/{10**20}:promote")
 
     assert (gone.status_code, stranger.status_code, master.status_code, no_id.status_code) == (404, 404, 409, 404)
+    assert (adopted.status_code, lost.status_code) == (404, 404), f"{adopted.text} {lost.text}"
     assert "master" in master.json()["detail"]
     records = control.as_("admin").get("/api/v1/audit", params={"action": "replica.remove"}).json()["items"]
     (failed,) = [each for each in records if each["resource"].endswith(f"/brokers/{failover.PAIR}/replicas/1")]

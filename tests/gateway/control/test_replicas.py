@@ -21,7 +21,8 @@ def test_a_broker_without_slaves_has_one_replica_its_master(control: Control) ->
 
 
 def test_a_name_that_was_never_seen_is_not_found(control: Control) -> None:
-    refused = control.call("GET", "/brokers/broker-gone/replicas")
+    for path in ("/brokers/broker-gone/replicas", "/brokers/broker-gone/replicas/history"):
+        refused = control.call("GET", path)
 
-    assert refused.status_code == 404
-    assert "broker-gone" in refused.json()["detail"]
+        assert refused.status_code == 404
+        assert "broker-gone" in refused.json()["detail"]
