@@ -99,14 +99,19 @@ def _apply_id(state: NameState | None, command: ApplyId) -> Decided:
             f"the next replica of {state.name} gets id {state.next_id}, not {command.id}",
         )
     replica = ReplicaState(address="", ha="", life="", check=command.check, clean=True, last_epoch=0)
+    _check_room_for_another(state)
     after = replace(state, replicas=state.replicas | {command.id: replica}, next_id=command.id + 1)
-    if len(encode_state(after)) > STATE_BYTES // 2:  # the rest is for what happens to those that are there
+    return after, f"{command.id} is new"
+
+
+def _check_room_for_another(state: NameState) -> None:
+    """Raise Refused where half of a state is full: the rest is for what happens to those that are there."""
+    if len(encode_state(state)) > STATE_BYTES // 2:
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,
             f"{state.name} has {len(state.replicas)} replicas, and there is no room for another: remove those that "
             "are gone",
         )
-    return after, f"{command.id} is new"
 
 
 def _register(state: NameState, command: Register) -> Decided:
@@ -123,6 +128,8 @@ def _register(state: NameState, command: Register) -> Decided:
         )
     if command.life == known.life:
         return state, ""
+    if not known.life:
+        _check_room_for_another(state)
     if life_number(command.life) <= life_number(known.life):
         raise Refused(
             ResponseCode.CONTROLLER_BROKER_ID_INVALID,

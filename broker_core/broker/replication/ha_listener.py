@@ -75,7 +75,7 @@ class HaListener:
     def __init__(self, port: HaPort) -> None:
         self._port = port
         self._links: dict[Link, None] = {}  # the oldest first
-        self._starting: set[FirstByte] = set()
+        self._starting: dict[FirstByte, None] = {}
         self._server: asyncio.Server | None = None
         self._loop = asyncio.get_running_loop()
         self._is_woken = False
@@ -156,7 +156,7 @@ class HaListener:
         """Give a connection that starts with TLS, perhaps, a place until it is a link."""
         if not self._take_place(starting.peer, starting.local):
             return False
-        self._starting.add(starting)
+        self._starting[starting] = None
         return True
 
     def shake(self, starting: FirstByte) -> None:
@@ -164,7 +164,7 @@ class HaListener:
 
     def leave(self, starting: FirstByte) -> None:
         """Take the place of a connection that started back."""
-        self._starting.discard(starting)
+        self._starting.pop(starting, None)
         self._port.sockets.give_back()
 
     def _take_place(self, peer: str, local: str) -> bool:
@@ -185,7 +185,13 @@ class HaListener:
         stranger = next((link for link in self._links if not link.is_served), None)
         if stranger is not None:
             stranger.end(f"{MOST_LINKS} are connected, and this one has not said who it is")
-        return stranger is not None
+        elif self._starting:
+            starting = next(iter(self._starting))
+            del self._starting[starting]
+            starting.abort()
+        else:
+            return False
+        return True
 
 
 class Link(asyncio.Protocol):

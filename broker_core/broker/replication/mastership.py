@@ -5,6 +5,8 @@ broker/replication/README.md#a-master.
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -29,7 +31,7 @@ from broker_core.protocol.bodies.controller import MasterLife, NameState, life_n
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.ha_epochs import MasterHandshake, Report, SlaveHandshake
 
-_TICKETS: Final = 1 << 32
+_TICKETS: Final = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,23 @@ class _Switch:
 class Mastership:
     """Begins when the epoch's entry is written, and ends for good when the epoch does."""
 
-    def __init__(self, me: MasterLife, view: NameState, store: ReplicaStore, limits: MasterLimits, now: float) -> None:
+    def __init__(
+        self,
+        me: MasterLife,
+        view: NameState,
+        store: ReplicaStore,
+        limits: MasterLimits,
+        now: float,
+        draw: Callable[[int], int] = secrets.randbelow,
+    ) -> None:
+        """`draw` returns a number below another, for tickets: who has not been given one cannot guess it."""
         self._me = me
+        self._draw = draw
         self._view = view = self._at_least(view, limits)
         self._store = store
         self._limits = limits
         self._streams: dict[int, _Stream] = {}
         self._tickets: dict[int, _Ticket] = {}
-        self._last_ticket = 0
         self._switch: _Switch | None = None
         self.lease = Lease(view.epoch)
         self.in_sync = InSync(me, view, store.end, store.confirm, limits.set_times)
@@ -170,15 +181,21 @@ class Mastership:
             reason = str(error)
         if reason:
             return Refused(reason)
-        self._last_ticket = (self._last_ticket + 1) % _TICKETS or 1
+        given = self._ticket()
         for number in [each for each, ticket in self._tickets.items() if ticket.broker_id == request.broker_id]:
             del self._tickets[number]
-        self._tickets[self._last_ticket] = _Ticket(request.broker_id, request.life)
+        self._tickets[given] = _Ticket(request.broker_id, request.life)
         store, begin = self._store, self._store.begin
         if request.is_newest_only:
             # Not behind the confirm offset: what lies between the two is in no queue, and could not be told of.
             begin = max(begin, store.confirm - store.confirm % store.segment_bytes)
-        return Accepted(self._last_ticket, begin, store.queue_ends(begin) if request.is_empty else {})
+        return Accepted(given, begin, store.queue_ends(begin) if request.is_empty else {})
+
+    def _ticket(self) -> int:
+        """Return a number that no other ticket has; not 0, which says that there is none."""
+        while (number := 1 + self._draw(_TICKETS - 1)) in self._tickets:
+            pass
+        return number
 
     def _why_not(self, request: Exchange) -> str:
         known = self._view.replicas.get(request.broker_id)

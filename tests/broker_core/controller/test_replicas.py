@@ -256,10 +256,14 @@ def test_a_state_never_becomes_longer_than_an_engine_takes() -> None:
 
 
 def test_new_replicas_leave_room_for_what_happens_to_those_that_are_there() -> None:
-    half = state(replicas={each: replica(1, check="x" * 1000) for each in range(1, 32)}, next_id=32)
-    with pytest.raises(Refused, match="has 31 replicas, and there is no room for another") as refused:
-        decide(half, ApplyId("b", "C", 32, "x" * 1000), STAMP)
+    half = state(replicas={each: replica(1, check="x" * 1000) for each in range(1, 34)}, next_id=34)
+    with pytest.raises(Refused, match="has 33 replicas, and there is no room for another") as refused:
+        decide(half, ApplyId("b", "C", 34, "x"), STAMP)
     assert refused.value.code == 2005
+    applied = replace(half, replicas=half.replicas | {2: replica(1, check="x", life="")})
+    with pytest.raises(Refused, match="no room for another"):
+        decide(applied, replace(register(2), check="x"), STAMP)
+    assert after(half, replace(register(3), check="x" * 1000)).replicas[3].life
 
 
 def test_no_epoch_follows_the_highest_that_headers_can_tell() -> None:

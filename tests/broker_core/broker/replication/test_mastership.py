@@ -89,6 +89,15 @@ def test_a_stream_without_the_last_ticket_is_closed() -> None:
     assert isinstance(mastership.greeted(8, SlaveHandshake(3, second.ticket), 0.0)[-1], CloseSlave)
 
 
+def test_no_ticket_says_what_another_one_is() -> None:
+    drawn = iter([5, 5, 0, 9])
+    mastership = Mastership(ME, view(), MemoryStore(bytes(30)), MasterLimits(), 0.0, lambda _: next(drawn))
+    first, second = (mastership.exchange(Exchange(each, life, 3, 64)) for each, life in ((2, "4-a"), (3, "4-a")))
+    assert isinstance(first, Accepted)
+    assert isinstance(second, Accepted)
+    assert (first.ticket, second.ticket) == (6, 1)
+
+
 def test_the_handshake_tells_epochs_and_end() -> None:
     mastership = master()
     answer = mastership.exchange(Exchange(2, "4-a", 3, 64))
