@@ -111,7 +111,9 @@ OPENED: Final = {
     "features/broker-accounts/components/global-addresses": at(ACCOUNTS, ("button", "Change addresses")),
 }
 ELSEWHERE: Final = {
-    # Opens only where controllers choose the master: its own tests look at it.
+    # Open only where controllers choose the master: the tests of the page look at them.
+    "features/brokers/components/adopt-state",
+    "features/brokers/components/change-policy",
     "features/brokers/components/change-replica",
     # Opens only beside a broker that is gone: test_outage.py looks at it.
     "features/clusters/components/forget-broker",
