@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.protocol.bodies.controller import (
+    HIGHEST_EPOCH,
     LastChange,
     MasterLife,
     NamePolicy,
@@ -35,6 +36,7 @@ SAMPLE = {
 }  # fmt: skip
 
 numbers = st.integers(0, (1 << 63) - 1)
+epochs = st.integers(0, HIGHEST_EPOCH)
 texts = st.text(max_size=8)
 lives = st.builds("{}-{}".format, st.integers(1, 10**9), st.text("0123456789abcdef", min_size=1, max_size=4))
 replicas = st.builds(ReplicaState, texts, texts, lives, texts, st.booleans(), numbers)
@@ -49,8 +51,8 @@ def states(draw: st.DrawFn) -> NameState:
     has_master: bool = draw(st.booleans())
     master = MasterLife(draw(st.sampled_from(in_sync)), draw(lives)) if in_sync and has_master else None
     return NameState(
-        name=draw(texts), cluster=draw(texts), version=draw(numbers), change=draw(texts), epoch=draw(numbers),
-        top_epoch=draw(numbers), master=master, in_sync=in_sync, set_version=draw(numbers), replicas=known,
+        name=draw(texts), cluster=draw(texts), version=draw(numbers), change=draw(texts), epoch=draw(epochs),
+        top_epoch=draw(epochs), master=master, in_sync=in_sync, set_version=draw(numbers), replicas=known,
         next_id=draw(numbers), last_clean=draw(numbers), policy=draw(policies), last=draw(changes),
     )  # fmt: skip
 
