@@ -56,7 +56,7 @@ function NewMaster({ plan: { lacking_bytes: lacking, has_until: until, orderly_g
   return (
     <>
       <p>
-        {lacking === null ? t("replicas.lacksUnknown") : t("replicas.lacks", { bytes: bytes(lacking) })} {until !== null && lacking !== 0 && t("replicas.hasUntil", { time: format.when(until, true) })}
+        {lacking === null ? t("replicas.lacksUnknown") : lacking === 0 ? t("replicas.lacksNothing") : t("replicas.lacks", { bytes: bytes(lacking) })} {until !== null && lacking !== 0 && t("replicas.hasUntil", { time: format.when(until, true) })}
       </p>
       <p>
         {!groups ? t("replicas.pauseUnknown") : groups.length === 0 ? t("replicas.pauseNone") : t("replicas.pause", { groups: groups.join(", ") })} {more > 0 && t("replicas.pauseMore", { count: more })}
