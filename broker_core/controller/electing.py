@@ -55,7 +55,7 @@ def accept_loss(state: NameState, command: AcceptLoss) -> tuple[NameState, str]:
         in_sync=[chosen.id],
         set_version=state.set_version + 1,
     )
-    return after, f"loss accepted, {chosen.id} is master"
+    return after, f"loss accepted, replica {chosen.id} is master"
 
 
 def _with_master(state: NameState, chosen: Candidate, among: Iterable[Candidate]) -> NameState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -101,7 +101,7 @@ def _apply_id(state: NameState | None, command: ApplyId) -> Decided:
     replica = ReplicaState(address="", ha="", life="", check=command.check, clean=True, last_epoch=0)
     _check_room_for_another(state)
     after = replace(state, replicas=state.replicas | {command.id: replica}, next_id=command.id + 1)
-    return after, f"{command.id} is new"
+    return after, f"replica {command.id} is new"
 
 
 def _check_room_for_another(state: NameState) -> None:
@@ -153,14 +153,14 @@ def _begin_life(state: NameState, known: ReplicaState, command: Register) -> Dec
         master=None if was_master else state.master,
     )
     if not state.in_sync and state.epoch == 0:  # nobody was ever master, so nothing was acknowledged
-        return _with_set(after, [command.id], command.id), f"{command.id} is the first"
+        return _with_set(after, [command.id], command.id), f"replica {command.id} is the first"
     if is_clean or command.id not in state.in_sync:
-        return after, f"{command.id} started"
+        return after, f"replica {command.id} started"
     if len(state.in_sync) == 1:
-        return after, f"{command.id} started unclean, alone in the in-sync set"
+        return after, f"replica {command.id} started unclean, alone in the in-sync set"
     rest = [each for each in state.in_sync if each != command.id]
     last_clean = state.last_clean if state.last_clean in rest else min(rest)
-    return _with_set(after, rest, last_clean), f"{command.id} started unclean"
+    return _with_set(after, rest, last_clean), f"replica {command.id} started unclean"
 
 
 def _with_set(state: NameState, members: Collection[int], last_clean: int) -> NameState:
@@ -188,7 +188,17 @@ def _alter_set(state: NameState, command: AlterSet) -> Decided:
         return state, ""
     counted = {each: replace(state.replicas[each], clean=True) for each in added}
     after = replace(state, replicas=state.replicas | counted)
-    return _with_set(after, members, state.last_clean), f"{command.id} altered the in-sync set"
+    return _with_set(after, members, state.last_clean), _altered(state, members.keys())
+
+
+def _altered(state: NameState, members: Collection[int]) -> str:
+    joined, left = sorted(set(members) - set(state.in_sync)), sorted(set(state.in_sync) - set(members))
+    told = [f"{_replicas(each)} {what}" for each, what in ((joined, "joined"), (left, "left")) if each]
+    return f"{' and '.join(told)} the in-sync set"
+
+
+def _replicas(ids: Sequence[int]) -> str:
+    return f"replica{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
 
 
 def _check_proposer(state: NameState, command: AlterSet) -> None:
@@ -227,7 +237,7 @@ def _remove(state: NameState, command: Remove) -> Decided:
                 f"{state.policy.min_in_sync} in sync"
             )
     after = replace(state, replicas=rest)
-    why = f"{', '.join(map(str, sorted(command.ids)))} removed"
+    why = f"{_replicas(sorted(command.ids))} removed"
     if members == state.in_sync:
         return after, why
     return _with_set(after, members, state.last_clean if state.last_clean in members else min(members, default=0)), why

@@ -270,3 +270,9 @@ def test_no_epoch_follows_the_highest_that_headers_can_tell() -> None:
     last = state(epoch=(1 << 31) - 1)
     with pytest.raises(Refused, match="used its epochs up"):
         decide(last, Elect("b", alive(1, 2), MasterLife(1, life(1)), "silent"), STAMP)
+
+
+def test_why_a_set_changed_names_who_joined_and_left() -> None:
+    members = ((1, life(1)), (3, life(3)))
+    changed = after(state((1, 2), 1), AlterSet("b", 1, life(1), 5, 12, members))
+    assert changed.last.why == "replica 3 joined and replica 2 left the in-sync set"
