@@ -9,12 +9,6 @@ export interface Adoption {
   of_cluster: string
 }
 
-/** What the controller would do; nothing is changed. */
-export const usePreviewAdoption = (cluster: string, broker: string) =>
-  useMutation({
-    mutationFn: (adoption: Adoption) => api.post<ReplicaChange>(paths.adoptReplicas(cluster, broker), adoption, { query: { dry_run: true } }),
-  })
-
 /** Goes on with these replicas, as it was previewed. */
 export function useAdoptState(cluster: string, broker: string) {
   const cache = useQueryClient()

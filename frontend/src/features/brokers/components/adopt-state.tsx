@@ -5,7 +5,8 @@ import { FormDrawer } from "@/components/drawer/form-drawer"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { Replica } from "@/lib/api-types"
-import { type Adoption, useAdoptState, usePreviewAdoption } from "../api/adopt-state"
+import { type Adoption, useAdoptState } from "../api/adopt-state"
+import { usePreviewAdoption } from "../api/preview-adoption"
 import { ChangePlan } from "./change-plan"
 
 interface AdoptStateProps {

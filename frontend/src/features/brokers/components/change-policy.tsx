@@ -8,7 +8,9 @@ import { Failed } from "@/components/states/failed"
 import { toastDone, toastFailed } from "@/components/toast/toast"
 import { paths } from "@/config/paths"
 import type { ReplicaPolicy } from "@/lib/api-types"
-import { useChangePolicy, usePreviewPolicy, useReplicaPolicy } from "../api/replica-policy"
+import { useChangePolicy } from "../api/change-replica-policy"
+import { useReplicaPolicy } from "../api/get-replica-policy"
+import { usePreviewPolicy } from "../api/preview-replica-policy"
 import { ChangePlan } from "./change-plan"
 
 const LEAST = { min: 1, max: 100 }
