@@ -94,7 +94,8 @@ class BrokerHandlers:
         header = request.header(headers.RegisterReplicaRequest)
         parts = self._parts
         parts.check_cluster(header.cluster_name)
-        _check_lengths(header.broker_address, header.ha_address, header.life, header.register_check_code)
+        texts = header.broker_address, header.ha_address, header.life, header.register_check_code
+        _check_lengths(header.broker_name, *texts)
         if life_number(header.life) < 1:
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
         state = parts.states.find(header.broker_name)
