@@ -14,11 +14,11 @@ def flag_of(request: Request, name: str) -> bool:
     return text == "true"
 
 
-def broker_id_of(request: Request) -> int | None:
-    """Return the `broker_id` of the query, None for none; raise ValidationError if it is no number of 31 bits."""
-    text = request.query_params.get("broker_id")
+def number_of(request: Request, name: str, default: int | None, *, low: int = 0, high: int = 2**62) -> int | None:
+    """Return an integer of the query; raise ValidationError if it is not from `low` to `high`."""
+    text = request.query_params.get(name)
     if not text:
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > 10 or int(text) >= 2**31:
-        raise ValidationError({"broker_id": f"must be a number from 0 to {2**31 - 1}"})
+        return default
+    if not text.isascii() or not text.isdigit() or len(text) > 19 or not low <= int(text) <= high:
+        raise ValidationError({name: f"must be a number from {low} to {high}"})
     return int(text)

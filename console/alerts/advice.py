@@ -21,7 +21,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "the broker (docs/replication.md, Restore etcd).",
     "elections_per_hour": "{subject} has another master. See in its history why the old one was replaced, "
     "and whether it is back as a slave.",
-    "controllers_silent": "Start the name servers of {subject} that do not answer; the page of the cluster names them.",
+    "controllers_silent": "Start the name servers of {subject} that do not answer: GET …/controllers names them.",
     "controllers_leaderless": "No master of {subject} is replaced until a controller leads: "
     "see whether controllers reach their engine.",
     "controller_engine_down": "Nothing can be decided in {subject}: bring a majority of etcd back, or clear its alarm.",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, close_old_connections, transaction
@@ -25,6 +25,10 @@ from console.clusters.models import Cluster, KnownBroker
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+MOST_GONE: Final = 100
+"""Processes of one broker name that are remembered although no name server lists them: anybody may register one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +188,11 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
 def _processes(
     known: Mapping[str, tuple[str, str]], listed: Mapping[str, str], at: datetime
 ) -> dict[str, tuple[str, str]]:
-    """Keep those that are not listed now, but for one at whose address there is another now."""
+    """Keep those that are not listed now, the newest of them, but for one at whose address there is another now."""
     taken = set(listed.values())
-    kept = {number: each for number, each in known.items() if each[0] not in taken}
+    gone = [number for number, (address, _) in known.items() if address not in taken and number not in listed]
+    newest = sorted(gone, key=lambda number: known[number][1], reverse=True)[:MOST_GONE]
+    kept = {number: known[number] for number in newest}
     return kept | {number: (address, at.isoformat()) for number, address in listed.items()}
 
 

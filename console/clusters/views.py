@@ -35,7 +35,7 @@ from console.errors import Conflict
 from console.etags import IF_MATCH, etag, locked, match, tagged
 from console.lag import current
 from console.paging import PAGE_PARAMETERS, page_of, page_sequence
-from console.query import broker_id_of
+from console.query import number_of
 from console.shapes import as_json, serializer_of
 
 ClusterSerializer = serializer_of(ClusterState)
@@ -159,7 +159,7 @@ class KnownBrokerView(ApiView):
     @extend_schema(operation_id="forgetBroker", tags=["clusters"], parameters=[_PROCESS], responses={204: None})
     def delete(self, request: Request, cluster: str, broker: str) -> Response:
         """Forget a broker that will not return: its content no longer counts as missing."""
-        process = broker_id_of(request)
+        process = number_of(request, "broker_id", None, high=2**31 - 1)
         if process is None:
             services.forget_broker(actor_of(request), _row(cluster), broker)
         else:

@@ -17,9 +17,10 @@ from console.activity.shapes import KINDS, ActivityEvent, ActivityPage
 from console.activity.visibility import visible
 from console.errors import RedisUnreachable
 from console.paging import PAGE_PARAMETERS, page_sequence
+from console.query import number_of
 from console.redis_client import store
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, number_of
+from gateway.control.cluster_view import ClusterScopedView
 
 _AFTER: Final = OpenApiParameter(
     "after",

@@ -15,8 +15,9 @@ from console.brokers.settings import BrokerName, Read
 from console.brokers.shapes import BrokerSettings, SettingsChanged, SettingsPreview
 from console.clusters.change_lock import change_lock
 from console.etags import IF_MATCH, match, tagged
+from console.query import number_of
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, WholeClusterView, number_of
+from gateway.control.cluster_view import ClusterScopedView, WholeClusterView
 
 MAX_AT_ONCE: Final = 100
 _BROKER_ID: Final = OpenApiParameter(

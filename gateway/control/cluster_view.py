@@ -158,16 +158,6 @@ def moment_of(request: Request, name: str, default: int) -> int:
     return max(0, since_1970 // timedelta(milliseconds=1))
 
 
-def number_of(request: Request, name: str, default: int | None, *, low: int = 0, high: int = 2**62) -> int | None:
-    """Return an integer of the query; raise ValidationError if it is not from `low` to `high`."""
-    text = request.query_params.get(name)
-    if not text:
-        return default
-    if not text.isascii() or not text.isdigit() or len(text) > 19 or not low <= int(text) <= high:
-        raise serializers.ValidationError({name: f"must be a number from {low} to {high}"})
-    return int(text)
-
-
 def word_of(request: Request, name: str) -> str | None:
     """Return a text of the query, None for none; raise ValidationError for one that no message can have."""
     text = request.query_params.get(name) or None

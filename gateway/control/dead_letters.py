@@ -26,12 +26,12 @@ from console.lag import current
 from console.lag.shapes import MissingBroker, TopicState
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor, page_sequence
+from console.query import number_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import (
     ClusterListView,
     ClusterScopedView,
     moment_of,
-    number_of,
     sorted_rows,
 )
 from gateway.control.dead_letter_reading import MOST_READ, Chosen, Glance, choose, glance_of_none, glances

@@ -31,9 +31,9 @@ from console.lag import current
 from console.lag.shapes import MissingBroker
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
-from console.query import flag_of
+from console.query import flag_of, number_of
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of, number_of
+from gateway.control.cluster_view import ClusterScopedView, TopicInQueryView, moment_of
 from gateway.control.message_shapes import (
     Deliveries,
     Delivery,

@@ -29,8 +29,9 @@ from console.errors import Conflict, NotKnown
 from console.fields import MomentField, milliseconds
 from console.moments import rfc3339
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
+from console.query import number_of
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterListView, moment_of, number_of, word_of
+from gateway.control.cluster_view import ClusterListView, moment_of, word_of
 from gateway.control.messages import FROM, TO, NotAllSearched, missing_of
 from gateway.control.scheduled_reading import buckets_of, check_served, last_day_of, topics_of, waiting_page
 from gateway.control.scheduled_shapes import (

@@ -20,8 +20,9 @@ from console.accounts.permissions import require
 from console.accounts.rights import Resource
 from console.clusters.connections import ask
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
+from console.query import number_of
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, moment_of, number_of
+from gateway.control.cluster_view import ClusterScopedView, moment_of
 from gateway.control.message_shapes import Browse, summary_of
 from gateway.control.messages import FROM, TO, check_queue, missing_of
 from gateway.control.scan import Positions, Wanted, found_page, read_page

@@ -12,6 +12,7 @@ from console.audit.models import AuditRecord
 from console.clusters import connections, services
 from console.clusters.connections import ClusterAddress
 from console.clusters.memory import (
+    MOST_GONE,
     QueueCounts,
     Sighting,
     aremember,
@@ -122,6 +123,10 @@ def test_a_process_that_is_listed_no_more_stays_until_it_is_forgotten_or_another
     # A slave that became master by hand is no slave besides
     remember("prod", [Sighting("broker-a", {0: "s:1"})], later)
     assert processes() == [(0, "s:1", later), (2, "s:2", AT)]
+    for number in range(10, 10 + MOST_GONE + 5):
+        remember("prod", [Sighting("broker-a", {0: "s:1", number: f"x:{number}"})], later + timedelta(seconds=number))
+    remember("prod", [Sighting("broker-a", {0: "s:1"})], later + timedelta(hours=1))
+    assert [number for number, _, _ in processes()] == [0, *range(15, 15 + MOST_GONE)]
 
 
 def test_the_memory_goes_with_its_cluster(prod: Cluster) -> None:
