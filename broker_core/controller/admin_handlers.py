@@ -113,7 +113,9 @@ class AdminHandlers:
             cluster=header.cluster_name,
             members=_ids(header.broker_ids),
             views=(parts.hearing.newest(name), *(each.view for each in heard)),
-            replicas=tuple((each.id, ReplicaState(each.address, "", "", "", False, each.last_epoch)) for each in heard),
+            replicas=tuple(
+                (each.id, ReplicaState(each.address, "", each.life, "", False, each.last_epoch)) for each in heard
+            ),
         )
         lost = [_LOSS.format(each) for each in command.members[:1]] + [_STOP_IT]
         if header.dry_run:

@@ -135,7 +135,7 @@ class Heal:
 class Adopt:
     """Go on from a state that was set back, with `members` as the in-sync set and without a master.
 
-    `views` are those that anybody told, `replicas` those that told of themselves.
+    `views` are those that anybody told, `replicas` those that are heard, in the life that is heard.
     """
 
     name: str

@@ -16,6 +16,15 @@ def electable(state: NameState, among: Iterable[Candidate]) -> list[Candidate]:
     return [each for each in among if each.id in state.in_sync and _is_in_life(state, each) and _is_clean(state, each)]
 
 
+def awaited(state: NameState, among: Iterable[Candidate]) -> list[int]:
+    """Return those that were adopted and have not registered yet: any of them may have the longest log."""
+    return [
+        each.id
+        for each in among
+        if each.id in state.in_sync and state.replicas[each.id].life == each.life and not _is_in_life(state, each)
+    ]
+
+
 def best(state: NameState, among: Iterable[Candidate]) -> Candidate:
     """Return the one whose log is longest, then whom the operators prefer, then the old master."""
     return max(
@@ -27,6 +36,8 @@ def elect(state: NameState, command: Elect) -> tuple[NameState, str]:
     """Return the state with a new master in the next epoch; raises Refused."""
     _check_deposed(state, command.deposes)
     able = electable(state, command.among)
+    if command.chosen is None and (late := awaited(state, command.among)):
+        raise Refused(ResponseCode.CONTROLLER_ELECT_MASTER_FAILED, _why_awaited(state, late))
     if command.chosen is not None:
         able = [each for each in able if each.id == command.chosen]
     if not able:
@@ -92,6 +103,9 @@ def _nobody(state: NameState, command: Elect) -> Refused:
 
 def why_nobody(state: NameState, among: Iterable[Candidate]) -> str:
     """Return why none of the replicas that are alive can be elected."""
+    among = tuple(among)
+    if late := awaited(state, among):
+        return _why_awaited(state, late)
     if not state.in_sync:
         return f"no replica of {state.name} is known to have every acknowledged message"
     members = ", ".join(map(str, state.in_sync))
@@ -103,6 +117,10 @@ def why_nobody(state: NameState, among: Iterable[Candidate]) -> str:
     return f"{members} of {state.name} may have lost acknowledged messages when its machine stopped"
 
 
+def _why_awaited(state: NameState, late: list[int]) -> str:
+    return f"replica {late[0]} of {state.name} was adopted and has not registered yet"
+
+
 def _not_alive(state: NameState, replica: int) -> Refused:
     return Refused(
         ResponseCode.CONTROLLER_BROKER_NOT_ALIVE,
@@ -111,7 +129,7 @@ def _not_alive(state: NameState, replica: int) -> Refused:
 
 
 def _is_in_life(state: NameState, each: Candidate) -> bool:
-    return each.id in state.replicas and state.replicas[each.id].life == each.life
+    return state.is_registered(each.id, each.life)
 
 
 def _is_clean(state: NameState, each: Candidate) -> bool:

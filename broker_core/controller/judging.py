@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker_core.controller.commands import Elect
-from broker_core.controller.electing import electable, why_nobody
+from broker_core.controller.electing import awaited, electable, why_nobody
 from broker_core.controller.hearing import Hearing
 from broker_core.protocol.bodies.controller import NameState
 
@@ -26,7 +26,8 @@ class Judging:
         if why is None:
             return None
         among = self._hearing.alive(state.name, now)
-        return Elect(state.name, among, state.master, why) if electable(state, among) else None
+        can_succeed = electable(state, among) and not awaited(state, among)
+        return Elect(state.name, among, state.master, why) if can_succeed else None
 
     def why_without_master(self, state: NameState, now: float) -> str | None:
         """Return why the name needs another master; None if it has one that counts as alive."""
@@ -39,4 +40,4 @@ class Judging:
         if self.why_without_master(state, now) is None:
             return None
         among = self._hearing.alive(state.name, now)
-        return None if electable(state, among) else why_nobody(state, among)
+        return None if electable(state, among) and not awaited(state, among) else why_nobody(state, among)

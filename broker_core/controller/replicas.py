@@ -126,11 +126,11 @@ def _register(state: NameState, command: Register) -> Decided:
         raise Refused(
             ResponseCode.CONTROLLER_BROKER_ID_INVALID, f"id {command.id} of {state.name} belongs to another folder"
         )
-    if command.life == known.life:
+    if state.is_registered(command.id, command.life):
         return state, ""
     if not known.life:
         _check_room_for_another(state)
-    if life_number(command.life) <= life_number(known.life):
+    if command.life != known.life and life_number(command.life) <= life_number(known.life):
         raise Refused(
             ResponseCode.CONTROLLER_BROKER_ID_INVALID,
             f"replica {command.id} of {state.name} already registered life {known.life}, which is not before "
@@ -141,7 +141,8 @@ def _register(state: NameState, command: Register) -> Decided:
 
 def _begin_life(state: NameState, known: ReplicaState, command: Register) -> Decided:
     # Who is unclean in the set stays so through all its lives, until a master counts it or an operator accepts.
-    is_clean = command.is_clean and (known.clean or command.id not in state.in_sync)
+    is_adopted = command.life == known.life
+    is_clean = known.clean if is_adopted else command.is_clean and (known.clean or command.id not in state.in_sync)
     replica = ReplicaState(
         command.address, command.ha, command.life, command.check, clean=is_clean, last_epoch=command.last_epoch
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from broker_core.controller.commands import Adopt, Heal, View
 from broker_core.controller.errors import Refused
-from broker_core.protocol.bodies.controller import NameState, new_state
+from broker_core.protocol.bodies.controller import NameState, ReplicaState, life_number, new_state
 from broker_core.protocol.codes import ResponseCode
 
 ADOPTED_EPOCHS: Final = 1000
@@ -60,13 +60,12 @@ def heal(state: NameState | None, command: Heal) -> tuple[NameState, str]:
 def adopt(state: NameState | None, command: Adopt) -> tuple[NameState, str]:
     """Return a state to go on from, with an epoch and a version above all that were told; raises Refused."""
     state = state or new_state(command.name, command.cluster)
-    replicas = dict(command.replicas) | state.replicas
-    members = sorted(set(command.members))
-    unknown = [each for each in members if each not in replicas]
-    if unknown or not members:
-        wrong = f"{state.name} has no replica {unknown[0]}" if unknown else "no replica is named to go on from"
-        raise Refused(ResponseCode.CONTROLLER_INVALID_REPLICAS, wrong)
-    accepted = {each: replace(replicas[each], clean=True) for each in members}
+    heard, members = dict(command.replicas), sorted(set(command.members))
+    if not members:
+        raise Refused(ResponseCode.CONTROLLER_INVALID_REPLICAS, "no replica is named to go on from")
+    _check_heard(state, members, heard)
+    replicas = {each: replace(told, life="") for each, told in heard.items()} | state.replicas
+    accepted = {each: _accepted(state.replicas.get(each), heard[each]) for each in members}
     after = replace(
         state,
         version=_highest(state.version, (version for _, version in command.views)),
@@ -79,6 +78,26 @@ def adopt(state: NameState | None, command: Adopt) -> tuple[NameState, str]:
         last_clean=members[0],
     )
     return after, f"adopted with {', '.join(map(str, members))}"
+
+
+def _check_heard(state: NameState, members: Iterable[int], heard: Mapping[int, ReplicaState]) -> None:
+    """Raise Refused for a member whose log nobody can compare with the others'."""
+    for each in members:
+        known = state.replicas.get(each)
+        if each not in heard and known is None:
+            raise Refused(ResponseCode.CONTROLLER_INVALID_REPLICAS, f"{state.name} has no replica {each}")
+        if each not in heard or (known is not None and life_number(heard[each].life) < life_number(known.life)):
+            raise Refused(
+                ResponseCode.CONTROLLER_BROKER_NOT_ALIVE,
+                f"replica {each} of {state.name} is not heard: start it, or go on without it",
+            )
+
+
+def _accepted(known: ReplicaState | None, heard: ReplicaState) -> ReplicaState:
+    """Return a replica whose present life counts as clean, whether that life registers now or has done so before."""
+    if known is None or known.life != heard.life:
+        return replace(heard, check=known.check if known else "", clean=True)
+    return replace(known, clean=True)
 
 
 def _highest(kept: int, told: Iterable[int]) -> int:

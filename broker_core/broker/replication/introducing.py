@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from broker_core.broker.replication.messages import ApplyId, Command, Identity, NextId, Register
 from broker_core.broker.replication.replica_store import ReplicaStore
-from broker_core.broker.replication.views import is_registered, last_epoch
-from broker_core.protocol.bodies.controller import MasterLife, NameState
+from broker_core.broker.replication.views import last_epoch
+from broker_core.protocol.bodies.controller import NameState
 
 
 def introduction(
@@ -15,7 +15,7 @@ def introduction(
     if not identity.broker_id:
         applied = ApplyId(identity.applied_id, identity.check, identity.known) if identity.applied_id else None
         return {NextId: None if applied else NextId(), ApplyId: applied}
-    if view is not None and is_registered(view, MasterLife(identity.broker_id, identity.life)):
+    if view is not None and view.is_registered(identity.broker_id, identity.life):
         return {Register: None}
     return {Register: _registration(identity, store, address, ha)}
 

@@ -47,7 +47,7 @@ from broker_core.broker.replication.messages import (
     Span,
 )
 from broker_core.broker.replication.replica_store import ReplicaStore
-from broker_core.broker.replication.views import address_of_master, is_registered, last_epoch, names_me
+from broker_core.broker.replication.views import address_of_master, last_epoch, names_me
 from broker_core.broker.role import Role, RoleKind
 from broker_core.protocol.bodies.controller import MasterLife, NameState, life_number
 from broker_core.protocol.ha_epochs import FromMaster, FromSlave, MasterHandshake, SlaveHandshake
@@ -180,7 +180,7 @@ class Replica:
 
     def _remember(self, state: NameState) -> list[Effect]:
         """Keep how new a state was known, and that the controllers know of an unclean start once they do."""
-        is_told = is_registered(state, self.me)
+        is_told = state.is_registered(self.me.id, self.me.life)
         if state.view == self.identity.known and not (self.identity.is_unclean and is_told):
             return []
         return [self._save(known=state.view, is_unclean=self.identity.is_unclean and not is_told)]
@@ -199,7 +199,7 @@ class Replica:
             if self.mastership is None or self.mastership.epoch != view.epoch:
                 return self._take_over(view, now)
             return self.mastership.viewed(view)
-        if not is_registered(view, self.me):
+        if not view.is_registered(self.me.id, self.me.life):
             return self._stop_leading(view) if self.mastership is not None else self._drop_following()
         return [*self._stop_leading(view), *self._follow(view)]
 

@@ -11,11 +11,6 @@ def names_me(view: NameState, me: MasterLife) -> bool:
     return view.master == me
 
 
-def is_registered(view: NameState, me: MasterLife) -> bool:
-    """Tell whether the controllers know this life of the replica."""
-    return me.id in view.replicas and view.replicas[me.id].life == me.life
-
-
 def last_epoch(store: ReplicaStore) -> int:
     """Return the newest epoch of the log; 0 without one."""
     return store.epochs[-1].number if store.epochs else 0

@@ -29,7 +29,10 @@ class MasterLife:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
-    """One replica: its main and replication address, the life that registered last, and what it told with it."""
+    """One replica: its main and replication address, the life that registered last, and what it told with it.
+
+    One without a replication address has not registered: it took an id, or its life was adopted.
+    """
 
     address: str
     ha: str
@@ -83,6 +86,11 @@ class NameState:
     def view(self) -> tuple[int, int]:
         """What orders the states of a name: the greater one is newer."""
         return self.epoch, self.version
+
+    def is_registered(self, replica: int, life: str) -> bool:
+        """Return whether this life of a replica has registered."""
+        known = self.replicas.get(replica)
+        return known is not None and known.life == life and known.ha != ""
 
 
 def new_state(name: str, cluster: str) -> NameState:

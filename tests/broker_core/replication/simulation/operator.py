@@ -69,7 +69,7 @@ class Operator:
         if not members:
             return
         views = (leader.hearing.newest(NAME), *(each.view for each in heard))
-        told = tuple((each.id, ReplicaState(each.address, "", "", "", False, each.last_epoch)) for each in heard)
+        told = tuple((each.id, ReplicaState(each.address, "", each.life, "", False, each.last_epoch)) for each in heard)
         world.log(f"an operator adopts the state with {members}")
         world.figures.adopted += 1
         leader.command(
