@@ -1,8 +1,9 @@
 """Replicas under a controller: for how long sends rest at a change of master, and what their copies cost a send.
 
 Changes of master befall three processes, every link of theirs through a relay; a gap is the longest time between two
-acknowledged sends of our own client. How fast sends are is measured with the Java client, without relays: a master
-alone, a SYNC_MASTER with one slave, and three replicas of which two must have a message.
+acknowledged sends of our own client. A send whose answer was lost is sent again, and a message whose offset was not
+committed is delivered again: that is counted too, for each change. How fast sends are is measured with the Java client,
+without relays: a master alone, a SYNC_MASTER with one slave, and three replicas of which two must have a message.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
@@ -22,12 +24,13 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from tests.benchmarks.apache import Bench, Case, Figure, LeftOut, started_bench
-from tests.benchmarks.measure import Duration, Row
+from tests.benchmarks.measure import Count, Duration, Row
 from tests.compat.java_build import CLIENT, missing_tool
 from tests.scenarios.failover.cluster import BROKER_NAME, Group, failover_group
 from tests.scenarios.failover.nemesis import Kind, Nemesis
 from tests.scenarios.failover.nodes import Node
 from tests.scenarios.failover.operations import Record
+from tests.scenarios.failover.reading import read_all
 from tests.scenarios.failover.switching import Gap, Switching
 from tests.scenarios.failover.workloads import clients, until_acknowledged
 from tests.support.cluster import RunningBroker, create_topic
@@ -51,8 +54,8 @@ Start = Callable[[Path, ExitStack], str]
 """Starts brokers that the stack ends, and returns the addresses of their name servers."""
 
 
-def run() -> Iterator[Duration | Row | LeftOut]:
-    """Measure the gaps, and then sends if there is Java."""
+def run() -> Iterator[Duration | Row | Count | LeftOut]:
+    """Measure the gaps and count what is there twice, and then sends if there is Java."""
     with tempfile.TemporaryDirectory() as folder, failover_group(Path(folder)) as group:
         yield from asyncio.run(_gaps(group))
     missing = missing_tool()
@@ -63,36 +66,55 @@ def run() -> Iterator[Duration | Row | LeftOut]:
     yield from _speeds()
 
 
-async def _gaps(group: Group) -> list[Duration]:
-    rows = []
+async def _gaps(group: Group) -> list[Duration | Count]:
+    rows: list[Duration | Count] = []
     async with _switching(group) as switching:
         kinds: Mapping[str, Callable[[], Awaitable[Gap]]] = {
             "killed": partial(switching.by_fault, Kind.KILL, seconds=0.0),
             "stopped": partial(switching.by_fault, Kind.PAUSE, seconds=PAUSE_SECONDS),
             "changed by hand": switching.by_hand,
         }
+        twice_before = Counter[str]()
         for how, change in kinds.items():
             seconds = []
             for _ in range(CHANGES):
                 await switching.until_all_in_sync()
                 await until_acknowledged(switching.record, switching.record.now(), 10)
                 seconds.append((await change()).seconds)
+            twice = await _twice(switching)
             rows += [
                 Duration(f"no sends: the master was {how}, p50", statistics.median(seconds)),
                 Duration(f"no sends: the master was {how}, max", max(seconds)),
+                *(
+                    Count(f"{what} twice: the master was {how}, each", (twice[what] - twice_before[what]) / CHANGES)
+                    for what in twice
+                ),
             ]
+            twice_before = twice
     return rows
+
+
+async def _twice(switching: Switching) -> Counter[str]:
+    """Return how many messages are in the log again, and were given to the group's consumer again, so far."""
+    record = switching.record
+    final = await read_all(switching.session, TOPIC, 1, "last")
+
+    def handled() -> set[int]:
+        return {work.queue_offset for work in record.works}
+
+    await eventually(lambda: max(handled(), default=-1) >= final[-1].queue_offset, within=60.0)
+    return Counter(stored=len(final) - len({read.text for read in final}), delivered=len(record.works) - len(handled()))
 
 
 @asynccontextmanager
 async def _switching(group: Group) -> AsyncIterator[Switching]:
-    """Have one producer send, and something that changes the master."""
+    """Have one producer send, a group consume, and something that changes the master."""
     record, nodes = Record(), {replica.name: replica.node for replica in group.replicas}
     async with Session(group.config()) as session:
         switching = Switching(group, record, session, Nemesis(record, nodes, {}))
         await eventually(partial(_can_create, session))
         async with clients(session, record, TOPIC, 1) as its:
-            its.begin(its.produce("producer"))
+            its.begin(its.produce("producer"), its.consume_in_order("consumer", "gaps"))
             yield switching
 
 

@@ -1,4 +1,4 @@
-"""How a benchmark reports: rates and durations of one run, and each as a ratio to another of the same run."""
+"""How a benchmark reports: rates and durations of one run, each as a ratio to another of the same run, and counts."""
 
 from __future__ import annotations
 
@@ -39,3 +39,15 @@ class Duration:
         ratio = f"{self.seconds / self.beside_seconds:6.2f} x {self.beside}" if self.beside_seconds else ""
         digits = 2 if self.seconds >= _LONG_SECONDS else 4
         return f"{self.name:<46} {self.seconds:>12,.{digits}f} {'s':<8} {ratio}"
+
+
+@dataclass(frozen=True)
+class Count:
+    """One line of the table: how many of something there are for each of another."""
+
+    name: str
+    each: float
+
+    def text(self) -> str:
+        """Return the line."""
+        return f"{self.name:<46} {self.each:>12,.1f}"
