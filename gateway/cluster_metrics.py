@@ -124,7 +124,7 @@ async def published(store: redis.asyncio.Redis, pattern: str, shape: type[live.S
 
 async def _asked(connections: Connections, cluster: str, overview: OverviewState) -> list[tuple[_Asked, bool]]:
     """Return what each process says, and whether it is the master of its name."""
-    processes = {each.address: each for each in overview.brokers}
+    processes = {each.address: each for each in overview.brokers if each.reachable}
     try:
         async with asyncio.timeout(_SECONDS):
             admin = await connections.admin(cluster)

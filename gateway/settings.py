@@ -232,6 +232,7 @@ SPECTACULAR_SETTINGS = {
         "CallerKind": "console.lag.shapes.CALLER_KINDS",
         "GroupMode": "console.lag.shapes.GROUP_MODES",
         "GroupDelivery": "console.lag.shapes.GROUP_DELIVERIES",
+        "BrokerRole": "console.lag.shapes.BROKER_ROLES",
         "TopicKind": "gateway.control.topic_shapes.KINDS",
         "TopicPermission": "gateway.control.topic_shapes.PERMISSIONS",
         "ShownPermission": "gateway.control.topic_shapes.SHOWN_PERMISSIONS",

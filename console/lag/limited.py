@@ -141,6 +141,8 @@ def _without_cluster(whole: OverviewState) -> dict[str, Any]:
             name=broker.name,
             address=broker.address,
             broker_id=broker.broker_id,
+            role=broker.role,
+            replica_id=broker.replica_id,
             reachable=broker.reachable,
             reason=broker.reason,
         )

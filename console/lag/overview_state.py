@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
+from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.admin.topics import TopicKind
+from broker_core.client.routes import MASTER_ID
 from console.lag.group_state import has_no_offset, missing_of
+from console.lag.processes import Process, processes_of
 from console.lag.rates import Rates
 from console.lag.reading import LagReading, Missing
 from console.lag.shapes import BrokerState, GroupState, GroupSummary, OverviewLastKnown, OverviewState, TopicState
@@ -118,28 +120,32 @@ class OverviewStates:
         )
 
     def _brokers(self, reading: LagReading) -> list[BrokerState]:
-        listed = [self._broker(reading, broker) for broker in reading.brokers]
-        names = {broker.name for broker in listed}
-        return listed + [_silent(each) for each in reading.missing if each.broker not in names]
+        shown = [
+            self._broker(reading, each) for each in processes_of(reading.brokers, reading.decided, reading.remembered)
+        ]
+        names = {broker.name for broker in shown}
+        return shown + [_silent(each) for each in reading.missing if each.broker not in names]
 
-    def _broker(self, reading: LagReading, broker: BrokerAddress) -> BrokerState:
-        runtime = reading.runtimes.get(broker.addr)
+    def _broker(self, reading: LagReading, broker: Process) -> BrokerState:
+        runtime = reading.runtimes.get(broker.address) if broker.gone is None else None
         shown = BrokerState(
             name=broker.name,
-            address=broker.addr,
+            address=broker.address,
             broker_id=broker.broker_id,
+            role=broker.role,
+            replica_id=broker.replica_id,
             reachable=runtime is not None,
-            reason=None if runtime is not None else reading.reasons[broker.addr],
+            reason=None if runtime is not None else broker.gone or reading.reasons[broker.address],
         )
         if runtime is not None:
             shown.version = runtime.version
-            shown.in_rate = self._broker_in.find(broker.addr)
-            shown.out_rate = self._broker_out.find(broker.addr)
+            shown.in_rate = self._broker_in.find(broker.address)
+            shown.out_rate = self._broker_out.find(broker.address)
             shown.uptime_ms = max(0, reading.at - runtime.booted_at) if runtime.booted_at else None
             shown.disk_used_ratio = runtime.disk_used_ratio
             shown.commit_log_bytes = runtime.commit_log_bytes
             shown.log_end = runtime.log_end
-            if not broker.is_master:
+            if broker.broker_id != MASTER_ID:
                 behind = behind_of(_master_of(reading, broker.name), runtime)
                 shown.behind_bytes, shown.behind_ms = behind.bytes, behind.ms
         return shown
@@ -190,7 +196,12 @@ def _master_of(reading: LagReading, name: str) -> BrokerRuntime | None:
 
 def _silent(missing: Missing) -> BrokerState:
     return BrokerState(
-        name=missing.broker, address=missing.address, broker_id=0, reachable=False, reason=missing.reason
+        name=missing.broker,
+        address=missing.address,
+        broker_id=MASTER_ID,
+        role="master",
+        reachable=False,
+        reason=missing.reason,
     )
 
 

@@ -23,6 +23,7 @@ from broker_core.client.admin.topics import Topic, TopicKind, kind_of, own_names
 from broker_core.client.routes import MASTER_ID
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue, SubscriptionGroupConfig, TopicConfig
+from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.topics import is_retry_topic
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker, Sighting
 from console.clusters.reasons import reason_of, replaced
@@ -88,6 +89,10 @@ class LagReading:
     facts: dict[str, BrokerFacts] = field(default_factory=dict)
     """What the answering masters said, by broker name."""
     missing: list[Missing] = field(default_factory=list)
+    remembered: Mapping[str, RememberedBroker] = field(default_factory=dict)
+    """All brokers that were seen and not forgotten, by name."""
+    decided: Mapping[str, NameState] = field(default_factory=dict)
+    """What controllers decided about broker names, as last told."""
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)
@@ -229,6 +234,7 @@ class Reader:
             brokers=sorted(self._watches, key=lambda broker: (broker.name, broker.broker_id)),
             owners=self._owners.owners,
             disagreeing=self._owners.disagreeing,
+            remembered=dict(self._known),
             name_server_reason=None if self._name_server_failure is None else reason_of(self._name_server_failure),
         )
         names = {broker.addr: broker.name for broker in self._watches}
@@ -398,4 +404,5 @@ def _seen(known: RememberedBroker | None, seen: Sighting, at: datetime) -> Remem
         topics=seen.topics if seen.topics is not None else {} if known is None else known.topics,
         groups=seen.groups if seen.groups is not None else {} if known is None else known.groups,
         store_id=seen.store_id if seen.store_id is not None else "" if known is None else known.store_id,
+        processes=() if known is None else known.processes,
     )

@@ -100,6 +100,7 @@ class ClusterSampler:
         shown = await self._shown_names.now(now)
         reading = await self._reader.step(now, shown)
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
+        reading.decided = {} if self._decisions is None else self._decisions.states
         state = self._builder.step(reading)
         if self._decisions is not None:
             state = replace(

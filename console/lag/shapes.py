@@ -19,11 +19,13 @@ _DELIVERED: Final = (
 _BEHIND: Final = "What its master has and it has not; null for a master, and while one of both does not answer."
 
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
+BrokerRole = Literal["master", "slave"]
 GroupMode = Literal["clustering", "broadcast"]
 GroupDelivery = Literal["on", "partly_paused", "paused"]
 DrainUnknown = Literal["lag_unknown", "rates_unknown", "not_falling", "growing"]
 CallerKind = Literal["token", "user"]
 GROUP_STATES: Final = list(get_args(GroupWord))
+BROKER_ROLES: Final = list(get_args(BrokerRole))
 GROUP_MODES: Final = list(get_args(GroupMode))
 GROUP_DELIVERIES: Final = list(get_args(GroupDelivery))
 CALLER_KINDS: Final = list(get_args(CallerKind))
@@ -202,7 +204,14 @@ class BrokerState(Struct, kw_only=True):
 
     name: str
     address: str
-    broker_id: int
+    broker_id: Annotated[
+        int, Meta(description="What name servers list it by: 0 is whichever is master. Of a gone replica its own id.")
+    ]
+    role: BrokerRole
+    replica_id: Annotated[
+        int | None,
+        Meta(description="What controllers know it by, whoever is master; null where roles are fixed, and until told."),
+    ] = None
     version: str | None = None
     reachable: bool
     reason: str | None

@@ -70,10 +70,18 @@ async def test_a_running_broker_tells_its_figures(shared_broker: RunningBroker, 
             for _ in range(40):
                 await producer.send(Message("measured-topic", b"x"))
         [broker] = await (await connections.admin(CLUSTER)).clusters.brokers()
-        up = BrokerState(name=broker.name, address=broker.addr, broker_id=0, reachable=True, reason=None)
-        down = BrokerState(name="gone", address="127.0.0.1:1", broker_id=0, reachable=False, reason="refused")
+        up = BrokerState(name=broker.name, address=broker.addr, broker_id=0, role="master", reachable=True, reason=None)
+        down = BrokerState(
+            name="gone", address="127.0.0.1:1", broker_id=0, role="master", reachable=False, reason="refused"
+        )
         slave = BrokerState(
-            name=broker.name, address="127.0.0.1:2", broker_id=1, reachable=True, reason=None, behind_bytes=70
+            name=broker.name,
+            address="127.0.0.1:2",
+            broker_id=1,
+            role="slave",
+            reachable=True,
+            reason=None,
+            behind_bytes=70,
         )
         topics = [
             TopicState(name="%DLQ%billing", messages=3),

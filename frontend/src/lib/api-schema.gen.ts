@@ -3581,7 +3581,11 @@ export interface components {
         Broker: {
             name: string;
             address: string;
+            /** @description What name servers list it by: 0 is whichever is master. Of a gone replica its own id. */
             broker_id: number;
+            role: components["schemas"]["BrokerRole"];
+            /** @description What controllers know it by, whoever is master; null where roles are fixed, and until told. */
+            replica_id: number | null;
             version: string | null;
             reachable: boolean;
             reason: string | null;
@@ -3712,6 +3716,8 @@ export interface components {
             write_queues?: number;
             permission?: components["schemas"]["TopicPermission"];
         };
+        /** @enum {string} */
+        BrokerRole: "master" | "slave";
         /** @description One setting of a broker, as it reports it. */
         BrokerSetting: {
             name: string;
@@ -6460,7 +6466,7 @@ export interface components {
         Replica: {
             broker_id: number;
             address: string;
-            role: components["schemas"]["ReplicaRoleEnum"];
+            role: components["schemas"]["BrokerRole"];
             reachable: boolean;
             /** @description Why it does not answer. */
             reason: string | null;
@@ -6525,8 +6531,6 @@ export interface components {
             /** @description Whether one may be elected that may lack messages. */
             unclean_allowed: boolean;
         };
-        /** @enum {string} */
-        ReplicaRoleEnum: "master" | "slave";
         /** @description The processes of one broker name, as they are now. */
         Replicas: {
             broker: string;

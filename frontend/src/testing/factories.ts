@@ -126,6 +126,8 @@ export const broker = (name: string, overrides: Partial<Broker> = {}): Broker =>
   name,
   address: "10.0.0.1:10911",
   broker_id: 0,
+  role: "master",
+  replica_id: null,
   version: "V4_9_8",
   reachable: true,
   reason: null,

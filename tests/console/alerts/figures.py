@@ -34,7 +34,9 @@ def group(name: str, lag: int | None, **figures: object) -> GroupState:
 
 def broker(name: str = "broker-a", *, reachable: bool = True, disk: float | None = 0.5) -> BrokerState:
     """Return a broker."""
-    return BrokerState(name=name, address="x:1", broker_id=0, reachable=reachable, reason=None, disk_used_ratio=disk)
+    return BrokerState(
+        name=name, address="x:1", broker_id=0, role="master", reachable=reachable, reason=None, disk_used_ratio=disk
+    )
 
 
 def state(

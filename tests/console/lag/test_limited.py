@@ -10,7 +10,9 @@ from console.lag.shapes import BrokerState, OverviewSeries, OverviewState, Point
 from tests.console.lag.figures import group
 
 ORDERS = Sight(lambda resource: isinstance(resource.name, str) and resource.name.startswith("orders"))
-BROKER = BrokerState(name="a", address="127.0.0.1:1", broker_id=0, reachable=True, reason=None, in_rate=9.0)
+BROKER = BrokerState(
+    name="a", address="127.0.0.1:1", broker_id=0, role="master", reachable=True, reason=None, in_rate=9.0
+)
 WHOLE = OverviewState(
     at="2026-05-01T08:00:00.000Z", in_rate=9.0, out_rate=9.0, total_lag=99, lag_unknown_groups=0,
     oldest_unconsumed_ms=99, oldest_group="payments", groups_behind=9, groups_timed=9, dead_letters=9,

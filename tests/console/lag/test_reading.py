@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from broker_core.client.admin import Admin
@@ -21,6 +22,7 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.clients import GetConsumerRunningInfoRequest
 from broker_core.protocol.message import Message
+from console.clusters.memory import RememberedBroker, RememberedProcess
 from console.lag.broker_watch import Portions, Shown
 from console.lag.reading import Reader
 from console.lag.state import ClusterState, StateBuilder
@@ -119,6 +121,23 @@ def expect_broker_b_missing(shown: ClusterState) -> None:
 
 async def _listed(followed: Followed, count: int) -> bool:
     return len(await followed.reader._admin.clusters.brokers()) == count
+
+
+async def test_a_slave_that_leaves_the_route_stays_until_it_is_forgotten() -> None:
+    async with scripted_cluster("broker-a") as cluster:
+        Figures(written={"orders": 5}).tell(cluster["broker-a"])
+        memory, seen = InProcess(), datetime(2026, 5, 1, tzinfo=UTC)
+        slave = RememberedProcess(1, "127.0.0.1:1", seen)
+        memory.known["broker-a"] = RememberedBroker("broker-a", {1: slave.address}, seen, seen, processes=[slave])
+        async with following(cluster.name_server.addr, memory) as followed:
+            for _ in range(2):  # also after the master was written down
+                shown = (await followed.step()).overview
+                assert [(each.broker_id, each.role, each.reachable) for each in shown.brokers] == [
+                    (0, "master", True), (1, "slave", False),
+                ]  # fmt: skip
+                assert (shown.missing, shown.brokers_answering) == ([], 1)
+            memory.known["broker-a"] = RememberedBroker("broker-a", {}, seen, seen)
+            assert len((await followed.step(10)).overview.brokers) == 1
 
 
 async def test_a_fresh_name_server_takes_no_broker_away(tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ export const run = {
     role: "Role",
     leader: "Master",
     follower: "Slave {{n}}",
+    replicaAs: { master: "Master, replica {{n}}", slave: "Slave, replica {{n}}" },
     state: "State",
     answers: "Answers",
     delivered: "Delivered/s",

@@ -92,6 +92,7 @@ export const run = {
     role: "角色",
     leader: "主",
     follower: "从 {{n}}",
+    replicaAs: { master: "主，副本 {{n}}", slave: "从，副本 {{n}}" },
     state: "状态",
     answers: "有应答",
     delivered: "投递/s",

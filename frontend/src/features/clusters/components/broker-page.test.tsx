@@ -18,11 +18,21 @@ beforeEach(() => {
 
 describe("the page of the brokers", () => {
   it("gives each broker its role, state and size", async () => {
-    answer(OVERVIEW, overview({ brokers: [broker("broker-a", { commit_log_bytes: 2_048 }), broker("broker-a-2", { address: "10.0.0.3:10911", broker_id: 1 })] }))
+    answer(OVERVIEW, overview({ brokers: [broker("broker-a", { commit_log_bytes: 2_048 }), broker("broker-a-2", { address: "10.0.0.3:10911", broker_id: 1, role: "slave" })] }))
     renderApp(<BrokerPage cluster="local" />)
     const leader = await rowOf("broker-a")
     for (const words of ["Master", "Answers", "2,048 B"]) expect(leader.getByText(words)).toBeTruthy()
     expect((await rowOf("broker-a-2")).getByText("Slave 1")).toBeTruthy()
+  })
+
+  it("calls a replica by the id that controllers gave it, also while it is master, and shows one that is gone", async () => {
+    const gone = broker("broker-a", { address: "10.0.0.9:10911", broker_id: 1, replica_id: 1, role: "slave", reachable: false, reason: "broker-a 1 is not listed by any name server" })
+    answer(OVERVIEW, overview({ brokers: [broker("broker-a", { replica_id: 2 }), gone], brokers_answering: 1 }))
+    renderApp(<BrokerPage cluster="local" />)
+    expect((await rowOf("10.0.0.1:10911")).getByText("Master, replica 2")).toBeTruthy()
+    const row = await rowOf("10.0.0.9:10911")
+    expect(row.getByText("Slave, replica 1")).toBeTruthy()
+    expect(row.getByText("broker-a 1 is not listed by any name server")).toBeTruthy()
   })
 
   it("writes what a silent broker would say as unknown with the reason, never as zero", async () => {

@@ -95,11 +95,11 @@ const column = columnsFor<Broker>()
 function Brokers({ cluster, brokers }: { cluster: string; brokers: Broker[] }) {
   const { t } = useTranslation()
   const isMissed = brokers.some(({ reachable }) => !reachable)
-  const hasSlaves = brokers.some(({ broker_id: id }) => id !== 0)
+  const hasSlaves = brokers.some(({ role }) => role !== "master")
   const columns = useMemo(
     () => [
       column("name", t("broker.name"), { isName: true }, ({ name }) => <NameLink broker={name} />),
-      column("role", t("broker.role"), { isSecondary: true, minWidth: 560 }, (broker) => (broker.broker_id === 0 ? t("broker.leader") : t("broker.follower", { n: broker.broker_id }))),
+      column("role", t("broker.role"), { isSecondary: true, minWidth: 560 }, (broker) => <Role broker={broker} />),
       column("state", t("broker.state"), {}, (broker) => <State broker={broker} />),
       column("address", t("broker.address"), { isSecondary: true, minWidth: 480 }, (broker) => <span className="mono">{broker.address}</span>),
       column("version", t("broker.version"), { isSecondary: true, minWidth: 760 }, (broker) => broker.version ?? <NotApplicable />),
@@ -126,10 +126,17 @@ function NameLink({ broker }: { broker: string }) {
   )
 }
 
+/** Where controllers choose the master, every replica keeps its own id; else the id says who is master. */
+function Role({ broker: { role, replica_id: replica, broker_id: id } }: { broker: Broker }) {
+  const { t } = useTranslation()
+  if (replica !== null) return t(`broker.replicaAs.${role}`, { n: replica })
+  return role === "master" ? t("broker.leader") : t("broker.follower", { n: id })
+}
+
 /** What a slave lacks; a master lacks nothing of its own. */
 function Behind({ broker }: { broker: Broker }) {
   const { t } = useTranslation()
-  if (broker.broker_id === 0) return <NotApplicable />
+  if (broker.role === "master") return <NotApplicable />
   return <Num value={broker.behind_bytes} write={bytes} reason={broker.reason ?? t("replicas.noMasterEnd")} />
 }
 
