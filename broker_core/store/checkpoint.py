@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from broker_core.store.errors import StoreFull
 from broker_core.store.layout import CHECKPOINT, NEW_PREFIX
-from broker_core.store.mapped_file import sync_folder
+from broker_core.store.mapped_file import FULL_ERRORS, sync_folder
 
 _TIMES: Final = struct.Struct(">qqq")
 _OURS: Final = struct.Struct(">qqqq")
@@ -76,9 +77,14 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, if_still: Callable
 
 
 def replace_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write and sync a new file in place of the checkpoint."""
+    """Write and sync a new file in place of the checkpoint; raises StoreFull, and the old one stays."""
     new = folder / f"{NEW_PREFIX}{CHECKPOINT}"
-    _write(new, checkpoint, lambda: True)
+    try:
+        _write(new, checkpoint, lambda: True)
+    except OSError as error:
+        if error.errno in FULL_ERRORS:
+            raise StoreFull(new, _FILE_BYTES) from error
+        raise
     new.rename(folder / CHECKPOINT)
     sync_folder(folder)
 

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Sequence
 from itertools import pairwise
@@ -19,8 +18,8 @@ from typing import Final
 
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store.errors import Corrupt
-from broker_core.store.layout import EPOCHS, NEW_PREFIX
-from broker_core.store.mapped_file import sync_folder
+from broker_core.store.layout import EPOCHS
+from broker_core.store.replacing import replace_file
 
 _CRC_MASK: Final = 0x7FFFFFFF
 _UNCHECKED: Final = 0
@@ -28,7 +27,10 @@ _HEAD_LINES: Final = 2
 
 
 class EpochFile:
-    """The epochs of one store, which rise in both numbers. Every change is on the disk when its call returns."""
+    """The epochs of one store, which rise in both numbers. Every change is on the disk when its call returns.
+
+    Without room on the disk it raises StoreFull; the same call, or the next one, makes up for it.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Read the file in `folder`, or its copy if that is damaged or missing; without either there are no epochs.
@@ -39,6 +41,7 @@ class EpochFile:
         self._path = folder / EPOCHS
         self._copy = folder / f"{EPOCHS}.bak"
         self.entries: tuple[EpochStart, ...] = self._read()
+        self._copied = self.entries
 
     def add(self, number: int, start: int) -> None:
         """Begin an epoch at log offset `start`, before its first byte is appended or sent.
@@ -50,6 +53,7 @@ class EpochFile:
         new = EpochStart(number, start)
         last = self.entries[-1] if self.entries else None
         if new == last:
+            self._write(self.entries)
             return
         if last is not None and (number <= last.number or start < last.start):
             raise ValueError(
@@ -80,22 +84,14 @@ class EpochFile:
         return ()
 
     def _write(self, entries: tuple[EpochStart, ...]) -> None:
-        if entries == self.entries:
-            return
-        text = _format(entries)
-        self._replace(self._path, text)
-        self.entries = entries
-        # With what the file has, not with what it had: an older copy would count records to the epoch before.
-        self._replace(self._copy, text)
-
-    def _replace(self, path: Path, text: str) -> None:
-        new = self._folder / f"{NEW_PREFIX}{path.name}"
-        with new.open("w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.rename(path)
-        sync_folder(self._folder)
+        text = _format(entries).encode("ascii")
+        if entries != self.entries:
+            replace_file(self._path, text)
+            self.entries = entries
+        if entries != self._copied:
+            # With what the file has, not with what it had: an older copy would count records to the epoch before.
+            replace_file(self._copy, text)
+            self._copied = entries
 
 
 def _without_empty(entries: Sequence[EpochStart]) -> tuple[EpochStart, ...]:

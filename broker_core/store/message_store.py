@@ -273,7 +273,8 @@ class MessageStore:
 
         It is zeroed, and on the disk when this returns. A record that `log_offset` is inside of goes whole, so
         `appended_log_offset` may be lower afterwards; an offset at the end or beyond changes nothing. No view into the
-        log may be in use (store/README.md#cutting). Raises ValueError before the first record, and FlushFailed.
+        log may be in use (store/README.md#cutting). Raises ValueError before the first record, StoreFull, after which
+        nothing is cut, and FlushFailed.
         """
         if self._refusal is not None:
             raise self._refusal

@@ -20,7 +20,7 @@ def first_role(config: BrokerConfig) -> Role:
 def mode_of(around: Around) -> Mode:
     """Return the mode, which does nothing until it runs.
 
-    Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, OSError.
+    Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, StoreFull, OSError.
     """
     if around.settings.config.failover.is_on:
         return FailoverReplica(around)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 from typing import Final
@@ -15,7 +14,7 @@ from broker_core.broker.replication.identity import (
     next_life,
 )
 from broker_core.broker.replication.messages import Identity
-from broker_core.store.mapped_file import sync_folder
+from broker_core.store.replacing import replace_file
 
 FILE_NAME: Final = "brokerIdentity"
 
@@ -32,21 +31,14 @@ def load_identity(folder: Path) -> Identity | None:
 
 
 def save_identity(folder: Path, identity: Identity) -> None:
-    """Replace the file, synced when this returns. Raises OSError, and the old file stays."""
-    path = folder / FILE_NAME
-    beside = path.with_name(f"{FILE_NAME}.tmp")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(encode_identity(identity))
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    sync_folder(folder)
+    """Replace the file, synced when this returns. Raises StoreFull and OSError, and the old file stays."""
+    replace_file(folder / FILE_NAME, encode_identity(identity).encode("utf-8"))
 
 
 def begin_life(folder: Path, cluster: str, name: str, *, has_log: bool, was_power_lost: bool) -> Identity:
     """Return the identity of the life that begins now, kept in the file before anything else is done.
 
-    Raises WrongIdentity for the folder of another replica, or one whose file is missing.
+    Raises WrongIdentity for the folder of another replica, or one whose file is missing, StoreFull, OSError.
     """
     kept = load_identity(folder)
     check_identity(kept, cluster, name, has_log=has_log)

@@ -48,7 +48,7 @@ class Surroundings:
 def start_life(config: BrokerConfig, around: Surroundings) -> Failover:
     """Begin a life of the replica in the open store, which does nothing until it runs.
 
-    Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, OSError.
+    Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, StoreFull, OSError.
     """
     store, folder = around.store, config.store.folder
     identity = begin_life(

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from broker_core.protocol.message import Message
 from broker_core.store import MessageStore
 from broker_core.store.checkpoint import read_checkpoint
-from broker_core.store.errors import FlushFailed, StoreClosed
+from broker_core.store.errors import FlushFailed, StoreClosed, StoreFull
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
+from tests.support.full_disk import no_room
 from tests.support.replicated import MESSAGES, fill_with, follow, found, log_of, logs_and_queues, ranges_of
 from tests.support.stores import NOW, bodies, crashed, fill, incoming, opened, put, put_batch, segment, small
 
@@ -251,3 +252,18 @@ def test_a_store_that_failed_or_is_closed_is_not_cut(tmp_path: Path, monkeypatch
     store.close()
     with pytest.raises(StoreClosed):
         store.cut(0)
+
+
+def test_without_room_for_a_checkpoint_nothing_is_cut_and_a_second_call_does(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        first = put(store, b"stays")
+        put(store, b"goes")
+        store.checkpoint()
+        end = store.appended_log_offset
+        with no_room(), pytest.raises(StoreFull):
+            store.cut(first.end)
+        assert (store.appended_log_offset, bodies(store)) == (end, [b"stays", b"goes"])
+        store.cut(first.end)
+        assert bodies(store) == [b"stays"]
+        assert put(store, b"next").queue_offset == 1
+    assert is_sound(tmp_path)

@@ -8,7 +8,8 @@ import pytest
 
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store.epochs import EpochFile
-from broker_core.store.errors import Corrupt
+from broker_core.store.errors import Corrupt, StoreFull
+from tests.support.full_disk import no_room
 
 FILE = "epochFileCheckpoint"
 COPY = "epochFileCheckpoint.bak"
@@ -120,4 +121,23 @@ def test_what_the_disk_refuses_is_not_taken(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("os.fsync", broken)
     with pytest.raises(OSError, match="the disk is broken"):
         file.add(2, 100)
+    assert file.entries == EpochFile(tmp_path).entries == (EpochStart(1, 0),)
+
+
+@pytest.mark.parametrize("full", [FILE, COPY])
+def test_without_room_an_epoch_does_not_begin_until_the_call_is_repeated(tmp_path: Path, full: str) -> None:
+    file = filled(tmp_path, (1, 0))
+    with no_room(lambda path: path.name == f"new-{full}"), pytest.raises(StoreFull):
+        file.add(2, 100)
+    file.add(2, 100)
+    assert file.entries == EpochFile(tmp_path).entries == (EpochStart(1, 0), EpochStart(2, 100))
+    assert (tmp_path / COPY).read_bytes() == (tmp_path / FILE).read_bytes()
+
+
+def test_without_room_a_cut_leaves_the_epochs_to_be_cut(tmp_path: Path) -> None:
+    file = filled(tmp_path, (1, 0), (2, 100))
+    with no_room(), pytest.raises(StoreFull):
+        file.cut(100)
+    assert file.entries == EpochFile(tmp_path).entries == (EpochStart(1, 0), EpochStart(2, 100))
+    file.cut(100)
     assert file.entries == EpochFile(tmp_path).entries == (EpochStart(1, 0),)
