@@ -20,8 +20,10 @@ from broker_core.broker.replication.messages import (
 )
 from broker_core.broker.replication.rejoin import Anew, CopyAll, Cut, MasterLog, OwnLog, Stop, plan
 from broker_core.broker.replication.replica_store import ReplicaStore
+from broker_core.broker.replication.retrying import Retrying
+from broker_core.protocol.bodies.controller import MasterLife, NameState
 from broker_core.protocol.ha_epochs import Data, MasterHandshake, Report, SlaveHandshake
-from broker_core.store.errors import StoreError
+from broker_core.store.errors import StoreError, StoreFull
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,14 @@ class Target:
     life: str
 
 
+def target_of(view: NameState, me: MasterLife) -> Target | None:
+    """Return whom a replica follows; None without a master, and for the master."""
+    if view.master is None or view.master.id == me.id:
+        return None
+    master = view.replicas[view.master.id]
+    return Target(view.epoch, master.address, master.ha, me.id, me.life)
+
+
 class _Phase(Enum):
     IDLE = 0
     ASKING = 1
@@ -74,8 +84,7 @@ class Following:
         self._is_placed = False  # the first report is out
         self._heard_at = 0.0
         self._since = 0.0  # when it began to follow
-        self._retry_at = float("-inf")
-        self._pause = limits.retry
+        self._retrying = Retrying(limits.retry, limits.retry_most)
         self.trouble = ""
         """Why it does not follow, for people; empty once it has for a while.
 
@@ -90,7 +99,7 @@ class Following:
     def tick(self, now: float) -> list[Effect]:
         """Connect when it is time; give up what does not answer."""
         if self._phase is _Phase.IDLE:
-            return self._ask(now) if now >= self._retry_at else []
+            return self._ask(now) if self._retrying.is_due(now) else []
         patience = self._limits.silence if self._phase is _Phase.FOLLOWING else self._limits.answer
         return self._leave("the master does not answer", now) if now - self._heard_at > patience else []
 
@@ -131,6 +140,8 @@ class Following:
             return self._leave(f"the master is of epoch {message.epoch}, not {self.target.epoch}", now)
         try:
             return self._rejoin(message, now)
+        except StoreFull as error:
+            return self._leave(f"the log cannot be cut: {error}", now)
         except StoreError as error:
             return [*self._leave(str(error), now), Halt(f"the log cannot be cut: {error}")]
 
@@ -173,7 +184,8 @@ class Following:
         if trouble:
             return self._leave(trouble, now)
         if now - self._since >= self._limits.retry_most:
-            self._pause, self.trouble = self._limits.retry, ""
+            self._retrying.worked()
+            self.trouble = ""
         return [*self._confirm(message.confirm), *self.report()]
 
     def _append(self, message: Data) -> str:
@@ -215,7 +227,7 @@ class Following:
 
     def _leave(self, reason: str, now: float) -> list[Effect]:
         self.trouble = reason
-        self._retry_at, self._pause = now + self._pause, min(self._pause * 2, self._limits.retry_most)
+        self._retrying.failed(now)
         return self.leave()
 
 

@@ -254,6 +254,7 @@ class Refusal(Enum):
     SWITCHING = "a switch to another replica is under way"
     SET_TOO_SMALL = "fewer replicas are in sync than minInSyncReplicas asks for"
     NO_LEASE = "the controllers are out of reach, and so is a replica of the in-sync set"
+    NO_ROOM = "the disk has no room for what this replica is told"
     UNCONFIRMED = "too much waits for the other replicas"
 
     @property

@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from broker_core.broker.config import MASTER_ID
 from broker_core.broker.replication.asking import Asking
-from broker_core.broker.replication.following import Following, SlaveLimits, Target
+from broker_core.broker.replication.following import Following, SlaveLimits, target_of
 from broker_core.broker.replication.introducing import introduction
 from broker_core.broker.replication.mastership import MasterLimits, Mastership
 from broker_core.broker.replication.messages import (
@@ -47,7 +46,8 @@ from broker_core.broker.replication.messages import (
     Span,
 )
 from broker_core.broker.replication.replica_store import ReplicaStore
-from broker_core.broker.replication.views import address_of_master, last_epoch, names_me
+from broker_core.broker.replication.taking_over import TakingOver
+from broker_core.broker.replication.views import last_epoch, names_me, role_in
 from broker_core.broker.role import Role, RoleKind
 from broker_core.protocol.bodies.controller import MasterLife, NameState, life_number
 from broker_core.protocol.ha_epochs import FromMaster, FromSlave, MasterHandshake, SlaveHandshake
@@ -83,6 +83,7 @@ class Replica:
         self._is_clean = not identity.is_unclean
         self._store = store
         self._settings = settings
+        self._taking_over = TakingOver(store)
         self._asking = Asking(settings.controllers, settings.ask_again)
         self._heartbeat_at = float("-inf")
         self._refused_at: float | None = None  # the set is not what this master believed, until it is known anew
@@ -98,12 +99,27 @@ class Replica:
         """The newest epoch known; 0 before the first view."""
         return self.view.epoch if self.view is not None else 0
 
+    @property
+    def trouble(self) -> str:
+        """Why it neither leads nor follows as it should, for people; empty while it does."""
+        if self.following is not None:
+            return self.following.trouble
+        return self.halted or self._taking_over.trouble
+
+    @property
+    def waits_for_room(self) -> bool:
+        """Whether it is elected, and its disk has no room for the epoch."""
+        return bool(self._taking_over.trouble)
+
     # Time
 
     def tick(self, now: float) -> list[Effect]:
         """Do what is due."""
         if self.halted:
             return []
+        if self.waits_for_room and self.view is not None:
+            # No heartbeat: another one may be elected.
+            return self._watch_halt(self._take_over(self.view, now)) if self._taking_over.is_due(now) else []
         effects: list[Effect] = []
         if now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
             effects.append(self.heartbeat(now))
@@ -192,6 +208,7 @@ class Replica:
     # Roles
 
     def _act(self, view: NameState, now: float) -> list[Effect]:
+        self._taking_over.forget()
         known = view.replicas.get(self.identity.broker_id)
         if known is not None and life_number(known.life) > life_number(self.identity.life):
             return [Halt(f"replica {self.identity.broker_id} runs in a later life: {known.life}")]
@@ -206,20 +223,23 @@ class Replica:
     def _take_over(self, view: NameState, now: float) -> list[Effect]:
         """Become the master of an epoch: every step before the first send is taken, in this order."""
         effects = [*self._drop_following(), *self._end_mastership()]
-        store = self._store
         try:
-            store.finish_tail()
-            store.roll_epoch(view.epoch, store.end if store.epochs else store.begin)
+            if not self._taking_over.begin(view.epoch, now):
+                return [*effects, *self._fence()]
         except StoreError as error:
             return [*effects, Halt(f"epoch {view.epoch} cannot begin here: {error}")]
-        self.mastership = Mastership(self.me, view, store, self._settings.master, now)
+        self.mastership = Mastership(self.me, view, self._store, self._settings.master, now)
         return [*effects, self._become(RoleKind.MASTER, view), *self.mastership.advance()]
 
     def _become(self, kind: RoleKind, view: NameState) -> Become:
         self.kind = kind
-        if kind is RoleKind.MASTER:
-            return Become(Role(kind, MASTER_ID, None, view.epoch))
-        return Become(Role(kind, self.identity.broker_id, address_of_master(view), view.epoch))
+        return Become(role_in(view, kind, self.identity.broker_id))
+
+    def _fence(self) -> list[Effect]:
+        if self.kind is RoleKind.FENCED:
+            return []
+        self.kind = RoleKind.FENCED
+        return [Become(Role(self.kind, self.identity.broker_id)), RefuseWaiting(Refusal.NO_ROOM)]
 
     def _stop_leading(self, view: NameState) -> list[Effect]:
         """Step down: the role first, then those who wait, then the streams."""
@@ -235,7 +255,7 @@ class Replica:
 
     def _follow(self, view: NameState) -> list[Effect]:
         """Follow the view's master; become a slave if this was fenced, or tell a new master."""
-        target = self._target(view)
+        target = target_of(view, self.me)
         effects: list[Effect] = []
         is_new = self.following.target != target if self.following is not None else target is not None
         if is_new:
@@ -248,12 +268,6 @@ class Replica:
         if self.following is not None:
             self.following.is_in_sync = self.identity.broker_id in view.in_sync
         return effects
-
-    def _target(self, view: NameState) -> Target | None:
-        if view.master is None or view.master.id == self.identity.broker_id:
-            return None
-        master = view.replicas[view.master.id]
-        return Target(view.epoch, master.address, master.ha, self.identity.broker_id, self.identity.life)
 
     def _drop_following(self) -> list[Effect]:
         following, self.following = self.following, None
@@ -273,6 +287,8 @@ class Replica:
 
     def refusal(self, now: float) -> Refusal | None:
         """Return why a send is not to be stored now; None if it is."""
+        if self.waits_for_room:
+            return Refusal.NO_ROOM
         if self.mastership is None:
             return Refusal.FENCED if self.kind is RoleKind.FENCED else Refusal.NOT_MASTER
         return self.mastership.refusal(now)

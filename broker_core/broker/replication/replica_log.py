@@ -99,6 +99,7 @@ class ReplicaLog:
     def finish_tail(self) -> None:
         self._store.take_over()
         self._led_from = self.end
+        self._epochs.cut(self.end + 1)  # of a cut for which the disk had no room
 
     def tidy(self, needed_from: int | None) -> None:
         """Keep what the streams still need from a log offset on; forget epochs of which the log has nothing more."""

@@ -167,6 +167,49 @@ def test_a_slave_whose_disk_is_full_tries_again_later() -> None:
     assert any(isinstance(effect, AskMaster) for effect in each.tick(0.3))
 
 
+def test_without_room_for_its_epoch_an_elected_replica_is_fenced_and_silent_until_there_is_some() -> None:
+    store = MemoryStore(bytes(20), [EpochStart(1, 0)])
+    each, rolled = replica(store=store), store.roll_epoch
+    told(each, view(THEIRS))
+    store.roll_epoch = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
+    effects = told(each, view(MINE, epoch=2), 1.0)
+    assert effects[-2:] == [Become(Role(RoleKind.FENCED, 1)), RefuseWaiting(Refusal.NO_ROOM)]
+    assert each.mastership is None
+    assert each.refusal(1.0) is Refusal.NO_ROOM
+    assert "epoch 2 cannot begin here: no space left" in each.trouble
+    assert [each.tick(now) for now in (1.1, 1.3, 2.0, 9.0)] == [[]] * 4
+    assert store.roll_epoch.call_count < 5
+    store.roll_epoch = rolled  # type: ignore[method-assign]
+    assert Become(Role(RoleKind.MASTER, 0, None, 2)) in each.tick(99.0)
+    assert (each.trouble, store.epochs[-1]) == ("", EpochStart(2, 20))
+
+
+def test_who_waits_for_room_follows_another_that_is_elected_instead() -> None:
+    store = MemoryStore(bytes(20), [EpochStart(1, 0)])
+    each = replica(store=store)
+    store.roll_epoch = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
+    told(each, view(MINE, epoch=2))
+    effects = told(each, view(THEIRS, epoch=3))
+    assert Become(Role(RoleKind.SLAVE, 1, "a2", 3)) in effects
+    assert any(isinstance(effect, AskMaster) for effect in each.tick(1.0))
+
+
+def test_a_slave_without_room_to_cut_its_log_tries_again_later() -> None:
+    store = MemoryStore(bytes(30), [EpochStart(1, 0)])
+    each, cut = replica(store=store), store.cut
+    store.cut = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
+    told(each, view(THEIRS, epoch=2))
+    greeting = MasterHandshake(2, 40, (EpochStart(1, 0), EpochStart(2, 20)))
+    for now, expected in ((0.0, LeaveMaster), (1.0, SendToMaster)):
+        ask = next(effect for effect in each.tick(now) if isinstance(effect, AskMaster))
+        each.exchanged(ask.link, Accepted(9, 0), now)
+        (effect,) = each.from_master(ask.link, greeting, now)
+        assert isinstance(effect, expected)
+        assert not each.halted
+        store.cut = cut  # type: ignore[method-assign]
+    assert len(store.log) == 20
+
+
 def test_a_stream_that_ends_at_once_again_and_again_is_opened_more_and_more_rarely() -> None:
     store = MemoryStore()
     store.append_raw = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
