@@ -59,7 +59,7 @@ class ReplicaProcessor:
                 ResponseCode.ILLEGAL_OPERATION,
                 remark="this broker speaks to replicas of its own kind only: the request names no replica and no epoch",
             )
-        return answer_to(self._failover.replica.exchange(asked))
+        return answer_to(self._failover.exchange(asked))
 
     def epochs(self, _request: Command, _: Connection) -> Command:
         """Return the epochs of the log with where each ends."""

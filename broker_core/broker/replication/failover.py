@@ -6,27 +6,32 @@ broker/replication/README.md#the-rim.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from broker_core.broker.processors.runtime_info import Figures
 from broker_core.broker.replication import messages as say
 from broker_core.broker.replication.controllers import Controllers
+from broker_core.broker.replication.effects import Effects, WaitsForRoom
 from broker_core.broker.replication.exchange import ask_master
+from broker_core.broker.replication.figures import figures_of
+from broker_core.broker.replication.handing_over import HandingOver
 from broker_core.broker.replication.identity_file import save_identity
 from broker_core.broker.replication.master_stream import MasterStreams
-from broker_core.broker.replication.messages import Effect, Refusal, Span
+from broker_core.broker.replication.messages import Accepted, Effect, Exchange, Refusal, Refused, Span
 from broker_core.broker.replication.rejoin import ends
 from broker_core.broker.replication.replica import Replica
 from broker_core.broker.replication.replica_log import ReplicaLog
 from broker_core.broker.replication.slave_streams import SlaveStreams
+from broker_core.broker.replication.trouble import TroubleLog
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.logs import get_logger
-from broker_core.protocol.codes import LEAST_IN_SYNC_KEY, SEND_REFUSAL_KEY
+from broker_core.protocol.codes import SEND_REFUSAL_KEY
 from broker_core.protocol.ha_epochs import FromMaster, FromSlave
 from broker_core.remoting.client import RemotingClient
+from broker_core.store.errors import StoreFull
 
 TICK_SECONDS: Final = 0.1
 
@@ -70,13 +75,15 @@ class Failover:
         self._folder = folder
         self._waiting = waiting
         self._clock = clock
-        self._effects: deque[Effect] = deque()
-        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._is_carrying = False
+        self._effects = Effects(
+            {kind: partial(action, self) for kind, action in self._actions.items()},
+            on_wait=self._rest,
+            on_failure=self._fail,
+        )
         self._asking: asyncio.Task[None] | None = None
-        self._handing_over: list[asyncio.Future[None]] = []
+        self._handing_over = HandingOver()
         self._is_append_told = True
-        self._said = ""
+        self._trouble = TroubleLog(replica)
 
     def attach(self, *, controllers: Controllers, masters: MasterStreams, slaves: SlaveStreams) -> None:
         """Give the connections, which tell this replica what comes over them; once, before anything else is called."""
@@ -92,27 +99,24 @@ class Failover:
             tasks.create_task(self._wait_for_failure(), name="effects of the replica")
 
     async def _wait_for_failure(self) -> None:
-        await self._failure
+        await self._effects.failure
 
     async def _tick(self) -> None:
         while True:
-            self._do(self.replica.tick(self._clock()))
-            self._tell_trouble()
-            self.log.tidy(self.replica.mastership.needed_from if self.replica.mastership is not None else None)
+            self._effects.retry(self._clock())
+            if not self._waits_for_room:
+                self._do(self.replica.tick(self._clock()))
+                self._trouble.look(self.log.end)
+            self._tidy()
             self.slaves.wake()
             await asyncio.sleep(TICK_SECONDS)
 
-    def _tell_trouble(self) -> None:
-        """Log why the master is not followed, once for each reason, and when it is again."""
-        following = self.replica.following
-        if following is None:
-            self._said = ""
-        elif following.trouble and following.trouble != self._said:
-            self._said = following.trouble
-            _log.warning("master=%s: not followed: %s", following.target.ha, self._said)
-        elif self._said and following.is_following and not following.trouble:
-            self._said = ""
-            _log.info("master=%s: followed, the log ends at %d", following.target.ha, self.log.end)
+    def _tidy(self) -> None:
+        mastership = self.replica.mastership
+        try:
+            self.log.tidy(mastership.needed_from if mastership is not None else None)
+        except StoreFull as error:
+            _log.debug("replica: epochs that nobody needs stay: %s", error)
 
     def close(self) -> None:
         """Leave the master; the streams of slaves close with their port."""
@@ -124,11 +128,11 @@ class Failover:
 
     def refusal(self) -> Refusal | None:
         """Return why a message is not to be stored now; None if it is."""
-        return self.replica.refusal(self._clock())
+        return Refusal.NO_ROOM if self._waits_for_room else self.replica.refusal(self._clock())
 
     def has_lease(self) -> bool:
         """Return whether this is surely the only master at this moment."""
-        return self.replica.has_lease(self._clock())
+        return not self._waits_for_room and self.replica.has_lease(self._clock())
 
     def watch_lease(self, watcher: Callable[[], None]) -> None:
         """Call `watcher` whenever this master knows, for the first time or again, that it is the only one."""
@@ -173,26 +177,21 @@ class Failover:
 
     def _tell_appended(self) -> None:
         self._is_append_told = True
-        self._do(self.replica.appended())
+        self._tell(self.replica.appended)
 
     def flushed(self) -> None:
         """Note that a flush has ended."""
-        self._do(self.replica.flushed())
+        self._tell(self.replica.flushed)
 
     def figures(self) -> Figures:
         """Return what the runtime information shows of a replica."""
-        replica, log = self.replica, self.log
         return {
-            "replicaId": lambda: replica.identity.broker_id or None,
-            "masterEpoch": lambda: replica.epoch or None,
-            "inSyncSet": lambda: ",".join(map(str, replica.view.in_sync)) if replica.view is not None else None,
-            "confirmOffset": lambda: log.confirm,
+            **figures_of(self.replica, self.log, self._roles),
             "leaseRemainingMs": self._lease_ms,
-            "roleChanges": lambda: self._roles.changes,
-            "cutBytes": lambda: log.cut_bytes,
-            "slaveConnections": lambda: len(self.slaves.peers()) if replica.mastership is not None else None,
-            LEAST_IN_SYNC_KEY: lambda: replica.mastership.least_in_sync if replica.mastership is not None else None,
+            "slaveConnections": lambda: len(self.slaves.peers()) if self.replica.mastership is not None else None,
             SEND_REFUSAL_KEY: self._refusal_words,
+            "replicaTrouble": lambda: self._effects.waits_for_room or self.replica.trouble,
+            "waitsForRoom": lambda: int(self._waits_for_room or self.replica.waits_for_room),
         }
 
     def _refusal_words(self) -> str:
@@ -205,38 +204,33 @@ class Failover:
 
     def look(self) -> None:
         """Tell controllers a heartbeat now: its answer brings the newest state."""
-        self._do([self.replica.heartbeat(self._clock())])
+        self._tell(lambda: [self.replica.heartbeat(self._clock())])
 
     async def hand_over(self, to: int, timeout_ms: int) -> str | None:
         """Take no more messages until replica `to` has the whole log; return why it has not, None if it has."""
+        if self._waits_for_room:
+            return Refusal.NO_ROOM.value
         why_not = self.replica.hand_over(to, timeout_ms / 1000, self._clock())
-        if why_not is not None:
-            return why_not
-        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._handing_over.append(ready)
-        try:
-            async with asyncio.timeout(timeout_ms / 1000):
-                await ready
-        except TimeoutError:
-            return f"replica {to} did not get the whole log in {timeout_ms} ms"
-        finally:
-            self._handing_over.remove(ready)
-        return None
+        return await self._handing_over.wait(to, timeout_ms) if why_not is None else why_not
+
+    def exchange(self, request: Exchange) -> Accepted | Refused:
+        """Answer a slave that wants to connect (906). Raises StoreError when the disk does not do what it should."""
+        return Refused(Refusal.NO_ROOM.value) if self._waits_for_room else self.replica.exchange(request)
 
     # What controllers, the master and slaves tell
 
     def heard(self, message: say.Heard) -> None:
         had_lease = self.has_lease()
-        self._do(self.replica.heard(message, self._clock()))
+        self._tell(lambda: self.replica.heard(message, self._clock()))
         if not had_lease and self.has_lease():
             for watcher in self._lease_watchers:
                 watcher()
 
     def answered(self, message: say.Answered) -> None:
-        self._do(self.replica.answered(message, self._clock()))
+        self._tell(lambda: self.replica.answered(message, self._clock()))
 
     def from_master(self, link: int, message: FromMaster) -> None:
-        self._do(self.replica.from_master(link, message, self._clock()))
+        self._tell(lambda: self.replica.from_master(link, message, self._clock()))
         if self._want_flush is not None:
             self._want_flush()
 
@@ -244,7 +238,7 @@ class Failover:
         self._do(self.replica.master_closed(link, self._clock()))
 
     def from_slave(self, link: int, message: FromSlave) -> None:
-        self._do(self.replica.from_slave(link, message, self._clock()))
+        self._tell(lambda: self.replica.from_slave(link, message, self._clock()))
 
     def slave_closed(self, link: int) -> None:
         self._do(self.replica.slave_closed(link, self._clock()))
@@ -254,45 +248,55 @@ class Failover:
 
     # Effects
 
-    def _do(self, effects: Sequence[Effect]) -> None:
-        """Carry out effects in their order; what one of them brings about comes behind those that are left.
+    @property
+    def _waits_for_room(self) -> bool:
+        return bool(self._effects.waits_for_room)
 
-        Those behind one that fails count on it: none of them is carried out, and the process ends.
+    def _tell(self, tell: Callable[[], Sequence[Effect]]) -> None:
+        """Tell the replica something and do what it wants; one that waits for room hears nothing, as if it was stopped.
+
+        What it decided last is not on its disk, and nothing may follow from it.
         """
-        if self._failure.done():
+        if not self._waits_for_room:
+            self._do(tell())
+
+    def _do(self, effects: Sequence[Effect]) -> None:
+        self._effects.do(effects, self._clock())
+
+    def _rest(self, reason: str) -> None:
+        """Leave master and slaves, so that they go on without this replica, until its disk has room."""
+        if not reason:
+            _log.info("replica: the disk has room again")
             return
-        self._effects.extend(effects)
-        if self._is_carrying:
-            return
-        self._is_carrying = True
-        try:
-            while self._effects:
-                effect = self._effects.popleft()
-                self._actions[type(effect)](self, effect)
-        except Exception as error:  # noqa: BLE001 - the top of the effects: `run` ends with whatever one raises
-            self._fail(error)
-        finally:
-            self._is_carrying = False
+        _log.error("replica: rests until its disk has room: %s", reason)
+        self._waiting.refuse(Refusal.NO_ROOM)
+        if self._asking is not None:
+            self._asking.cancel()
+        self.masters.close()
+        if self.replica.following is not None:
+            self.master_closed(self.replica.following.link)
+        for link in self.slaves.peers():
+            self.slaves.close(link, Refusal.NO_ROOM.value)
+            self.slave_closed(link)
 
     def _fail(self, error: Exception) -> None:
-        """Serve nothing any more, and let `run` end with the error."""
-        self._effects.clear()
-        self._failure.set_exception(error)
+        """Serve nothing any more; `run` ends with the error."""
         self.replica.halted = f"an effect could not be carried out: {error}"
         _log.critical("replica: stopped, %s", self.replica.halted)
         self._end()
 
-    def _handed_over(self, _: say.HandedOver) -> None:
-        for ready in self._handing_over:
-            if not ready.done():
-                ready.set_result(None)
+    def _save_identity(self, effect: say.SaveIdentity) -> None:
+        try:
+            save_identity(self._folder, effect.identity)
+        except StoreFull as error:
+            raise WaitsForRoom(error) from error
 
     def _ask_master(self, effect: say.AskMaster) -> None:
         self._asking = asyncio.get_running_loop().create_task(self._exchange(effect), name="exchange with the master")
 
     async def _exchange(self, effect: say.AskMaster) -> None:
         answer = await ask_master(self._remoting, effect)
-        self._do(self.replica.exchanged(effect.link, answer, self._clock()))
+        self._tell(lambda: self.replica.exchanged(effect.link, answer, self._clock()))
 
     def _leave_master(self, effect: say.LeaveMaster) -> None:
         if self._asking is not None:
@@ -321,7 +325,7 @@ class Failover:
     _actions: Final[Mapping[type[Any], Callable[[Failover, Any], None]]] = {
         say.SendHeartbeat: lambda self, effect: self.controllers.send(effect),
         say.Ask: lambda self, effect: self.controllers.ask(effect),
-        say.HandedOver: _handed_over,
+        say.HandedOver: lambda self, _: self._handing_over.ready(),
         say.AskMaster: _ask_master,
         say.OpenStream: lambda self, effect: self.masters.open(effect.link, effect.ha, effect.handshake),
         say.SendToMaster: lambda self, effect: self.masters.report(effect.link, effect.message),
@@ -331,7 +335,7 @@ class Failover:
         say.Become: _become,
         say.Confirmed: lambda self, effect: self._waiting.confirmed(effect.upto),
         say.RefuseWaiting: lambda self, effect: self._waiting.refuse(effect.reason),
-        say.SaveIdentity: lambda self, effect: save_identity(self._folder, effect.identity),
+        say.SaveIdentity: _save_identity,
         say.BeginAnew: _begin_anew,
         say.Halt: _halt,
     }

@@ -1,6 +1,7 @@
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
-from errno import ENOSPC
+from errno import EIO
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ from broker_core.protocol.headers.replication import GetBrokerHaStatusRequest
 from broker_core.protocol.headers.send import SendMessageResponse
 from broker_core.protocol.headers.topics import CreateTopicRequest
 from tests.broker_core.broker.replication.switching import failover_of
-from tests.support.replica_group import in_sync_set, replica_group
+from tests.support.full_disk import no_room
+from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
 from tests.support.wait import eventually
 
 
@@ -210,7 +212,7 @@ async def test_an_effect_that_fails_ends_the_replica_and_none_behind_it_is_carri
 
         def full(where: Path, identity: Identity) -> None:
             if where == folder:
-                raise OSError(ENOSPC, "no room")
+                raise OSError(EIO, "broken")
             save_identity(where, identity)
 
         monkeypatch.setattr("broker_core.broker.replication.failover.save_identity", full)
@@ -244,3 +246,76 @@ async def test_a_replica_tells_why_it_takes_no_sends_and_what_its_setting_and_th
         await group.stop(number)
         await eventually(lambda: master.failover is not None and master.failover.refusal() is not None)
         assert await told(master) == ("2", Refusal.SET_TOO_SMALL.value)
+
+
+def is_in(folder: Path) -> Callable[[Path], bool]:
+    return lambda path: path.is_relative_to(folder)
+
+
+async def figures(group: ReplicaGroup, broker: Broker) -> dict[str, str]:
+    return bodies.decode(KVTable, (await group.ask(broker, GetBrokerRuntimeInfoRequest())).body).table
+
+
+async def test_a_slave_without_room_for_what_it_is_told_rests_and_goes_on_when_there_is_some(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=3) as group:
+        master = await group.master()
+        slave, other = group.slaves()
+        epoch = failover_of(slave).epoch
+        with no_room(is_in(slave.components.config.store.folder)):
+            (number,) = [number for number, each in group.brokers.items() if each is other]
+            await group.stop(number)  # the smaller set is a newer state, which is to be kept
+            await eventually(lambda: in_sync_set(master) == [master_id(master)])
+
+            told = await figures(group, slave)
+            assert (told["waitsForRoom"], told["sendRefusal"]) == ("1", Refusal.NO_ROOM.value)
+            assert "no space left on the disk" in told["replicaTrouble"]
+            assert (await group.send(master, b"alone")).code == ResponseCode.SUCCESS
+            assert slave.store.appended_log_offset < master.store.appended_log_offset
+
+        await eventually(lambda: len(in_sync_set(master)) == 2)
+        assert failover_of(slave).epoch == epoch
+        assert slave.components.roles.now.kind is RoleKind.SLAVE
+        await eventually(lambda: slave.store.dispatched_log_offset == master.store.appended_log_offset)
+
+        async def is_well() -> bool:
+            told = await figures(group, slave)
+            return (told["waitsForRoom"], told["replicaTrouble"]) == ("0", "")
+
+        await eventually(is_well)
+
+
+def master_id(master: Broker) -> int:
+    return failover_of(master).replica.identity.broker_id
+
+
+async def test_a_master_without_room_for_what_it_is_told_leaves_its_place_to_another(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=3) as group:
+        master = await group.master()
+        successors = group.slaves()
+        with no_room(is_in(master.components.config.store.folder)):
+            failover_of(successors[0]).masters.close()  # who leaves the set makes a newer state
+            failover_of(successors[0]).from_master = lambda *_: None  # type: ignore[method-assign]
+            await eventually(lambda: failover_of(master).refusal() is Refusal.NO_ROOM)
+            assert (await group.send(master, b"x")).code == ResponseCode.SERVICE_NOT_AVAILABLE
+            assert not failover_of(master).has_lease()
+            await eventually(lambda: any(each.components.roles.now.is_master for each in successors))
+        await eventually(lambda: master.components.roles.now.kind is RoleKind.SLAVE)
+
+
+async def test_an_elected_replica_without_room_for_its_epoch_leads_when_there_is_some(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        await group.send(master, b"kept")
+        (slave,) = group.slaves()
+        folder = slave.components.config.store.folder
+        with no_room(lambda path: path.parent == folder and "epoch" in path.name):
+            (number,) = [number for number, each in group.brokers.items() if each is master]
+            await group.stop(number)
+            await eventually(lambda: failover_of(slave).replica.waits_for_room)
+            assert slave.components.roles.now.kind is RoleKind.FENCED
+            assert (await group.send(slave, b"x")).code == ResponseCode.SERVICE_NOT_AVAILABLE
+            assert "cannot begin here" in (await figures(group, slave))["replicaTrouble"]
+
+        assert await group.master() is slave
+        assert (await group.send(slave, b"next")).code == ResponseCode.SUCCESS
+        assert await group.read(slave) == [b"kept", b"next"]

@@ -1,0 +1,22 @@
+"""What the runtime information shows of a replica (broker/replication/README.md#the-rim)."""
+
+from __future__ import annotations
+
+from broker_core.broker.processors.runtime_info import Figures
+from broker_core.broker.replication.replica import Replica
+from broker_core.broker.replication.replica_log import ReplicaLog
+from broker_core.broker.role import Roles
+from broker_core.protocol.codes import LEAST_IN_SYNC_KEY
+
+
+def figures_of(replica: Replica, log: ReplicaLog, roles: Roles) -> Figures:
+    """Return the figures that the replica and its log know."""
+    return {
+        "replicaId": lambda: replica.identity.broker_id or None,
+        "masterEpoch": lambda: replica.epoch or None,
+        "inSyncSet": lambda: ",".join(map(str, replica.view.in_sync)) if replica.view is not None else None,
+        "confirmOffset": lambda: log.confirm,
+        "roleChanges": lambda: roles.changes,
+        "cutBytes": lambda: log.cut_bytes,
+        LEAST_IN_SYNC_KEY: lambda: replica.mastership.least_in_sync if replica.mastership is not None else None,
+    }
