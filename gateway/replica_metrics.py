@@ -35,6 +35,12 @@ OF_REPLICAS: Final = (
     _OfReplica(GaugeMetricFamily, "confirm_offset", "Up to here every replica in sync has the log.", "confirmOffset"),
     _OfReplica(CounterMetricFamily, "role_changes", "Changes of its role since the start.", "roleChanges"),
     _OfReplica(CounterMetricFamily, "cut_bytes", "Cut from its log since the start, never confirmed.", "cutBytes"),
+    _OfReplica(
+        GaugeMetricFamily,
+        "waits_for_room",
+        "Whether it rests until its disk has room for what it is told.",
+        "waitsForRoom",
+    ),
 )
 OF_CONTROLLERS: Final = (
     _OfController(GaugeMetricFamily, "leading", "Whether a controller leads.", lambda of: float(of.leading)),

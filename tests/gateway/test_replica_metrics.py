@@ -23,6 +23,7 @@ def samples(families: Iterable[Metric]) -> dict[tuple[str, ...], float]:
 
 def test_a_replica_tells_of_itself_what_it_knows_and_a_static_broker_nothing() -> None:
     known = {"replicaId": "2", "masterEpoch": "5", "confirmOffset": "70", "roleChanges": "3", "cutBytes": "9"}
+    known |= {"waitsForRoom": "1"}
     fenced = {"replicaId": "3", "confirmOffset": "0", "roleChanges": "0", "cutBytes": "0"}
     tables = (known, fenced, {"confirmOffset": "1"})
 
@@ -34,6 +35,7 @@ def test_a_replica_tells_of_itself_what_it_knows_and_a_static_broker_nothing() -
         ("replica_role_changes_total", "c", "b", "3"): 0,
         ("replica_cut_bytes_total", "c", "b", "2"): 9,
         ("replica_cut_bytes_total", "c", "b", "3"): 0,
+        ("replica_waits_for_room", "c", "b", "2"): 1,
     }
 
 
