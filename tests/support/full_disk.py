@@ -8,7 +8,8 @@ from errno import ENOSPC
 from pathlib import Path
 from unittest.mock import patch
 
-from broker_core.store import checkpoint, replacing
+from broker_core.store import checkpoint
+from broker_core.store.layout import NEW_PREFIX
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def no_room(is_full: Callable[[Path], bool] = lambda _: True) -> Iterator[None]:
         return opened(path, mode, **more)  # type: ignore[call-overload]
 
     def write(path: Path, *more: object) -> None:
-        if path.name.startswith(replacing.NEW_PREFIX):
+        if path.name.startswith(NEW_PREFIX):
             check(path)
         written(path, *more)  # type: ignore[arg-type]
 
