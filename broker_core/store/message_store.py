@@ -9,7 +9,8 @@ A message is appended by `put`, readable after `dispatch`, durable when `flushed
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from types import TracebackType
 from typing import Self
@@ -241,16 +242,23 @@ class MessageStore:
 
         Raises ValueError for a store with records, StoreFull, MessageUnstorable for a bad name, and FlushFailed.
         """
+        deque(self.making_queues(ends), maxlen=0)
+        try:
+            self._queues.sync()
+        except OSError as error:
+            raise self.note_refused(error) from error
+
+    def making_queues(self, ends: Mapping[tuple[str, int], QueueEnd]) -> Iterator[None]:
+        """Do what takes long of `begin_behind` for thousands of queues: each step makes a few, in about 10 ms.
+
+        Anything may happen in between; `begin_behind` must follow, and does what is left. Raises what that raises.
+        """
         if self._refusal is not None:
             raise self._refusal
         if self._log.end > 0:
             raise ValueError(f"the log has records up to {self._log.end}")
         self._log.clear()
-        self._queues.begin_behind(ends)
-        try:
-            self._queues.sync()
-        except OSError as error:
-            raise self.note_refused(error) from error
+        yield from self._queues.begin_behind(ends)
 
     def take_over(self) -> None:
         """End following: what is put from now on comes behind all records of the log, dispatched or not.

@@ -191,7 +191,7 @@ class Failover:
             "slaveConnections": lambda: len(self.slaves.peers()) if self.replica.mastership is not None else None,
             SEND_REFUSAL_KEY: self._refusal_words,
             "replicaTrouble": lambda: self._effects.waits_for_room or self.replica.trouble,
-            "waitsForRoom": lambda: int(self._waits_for_room or self.replica.waits_for_room),
+            "waitsForRoom": lambda: int(bool(self._effects.waits_for_room or self.replica.taking_over.trouble)),
         }
 
     def _refusal_words(self) -> str:
@@ -296,7 +296,12 @@ class Failover:
 
     async def _exchange(self, effect: say.AskMaster) -> None:
         answer = await ask_master(self._remoting, effect)
+        await self.log.make_queues(answer, lambda: self._exchanging(effect.link))
         self._tell(lambda: self.replica.exchanged(effect.link, answer, self._clock()))
+
+    def _exchanging(self, link: int) -> None:
+        if self.replica.following is not None:
+            self.replica.following.exchanging(link, self._clock())
 
     def _leave_master(self, effect: say.LeaveMaster) -> None:
         if self._asking is not None:

@@ -111,6 +111,11 @@ class Following:
         request = Exchange(target.broker_id, target.life, target.epoch, store.segment_bytes, newest, is_empty)
         return [AskMaster(self.link, target.address, request)]
 
+    def exchanging(self, link: int, now: float) -> None:
+        """Note that the master's answer has come, and takes long to be carried out: nobody is silent."""
+        if link == self.link and self._phase is _Phase.ASKING:
+            self._heard_at = now
+
     def exchanged(self, link: int, answer: Accepted | Refused, now: float) -> list[Effect]:
         """Take the master's answer to the request."""
         if link != self.link or self._phase is not _Phase.ASKING:

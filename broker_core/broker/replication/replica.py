@@ -83,7 +83,7 @@ class Replica:
         self._is_clean = not identity.is_unclean
         self._store = store
         self._settings = settings
-        self._taking_over = TakingOver(store)
+        self.taking_over = TakingOver(store)
         self._asking = Asking(settings.controllers, settings.ask_again)
         self._heartbeat_at = float("-inf")
         self._refused_at: float | None = None  # the set is not what this master believed, until it is known anew
@@ -104,12 +104,7 @@ class Replica:
         """Why it neither leads nor follows as it should, for people; empty while it does."""
         if self.following is not None:
             return self.following.trouble
-        return self.halted or self._taking_over.trouble
-
-    @property
-    def waits_for_room(self) -> bool:
-        """Whether it is elected, and its disk has no room for the epoch."""
-        return bool(self._taking_over.trouble)
+        return self.halted or self.taking_over.trouble
 
     # Time
 
@@ -117,9 +112,9 @@ class Replica:
         """Do what is due."""
         if self.halted:
             return []
-        if self.waits_for_room and self.view is not None:
+        if self.taking_over.trouble and self.view is not None:
             # No heartbeat: another one may be elected.
-            return self._watch_halt(self._take_over(self.view, now)) if self._taking_over.is_due(now) else []
+            return self._watch_halt(self._take_over(self.view, now)) if self.taking_over.is_due(now) else []
         effects: list[Effect] = []
         if now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
             effects.append(self.heartbeat(now))
@@ -208,7 +203,7 @@ class Replica:
     # Roles
 
     def _act(self, view: NameState, now: float) -> list[Effect]:
-        self._taking_over.forget()
+        self.taking_over.forget()
         known = view.replicas.get(self.identity.broker_id)
         if known is not None and life_number(known.life) > life_number(self.identity.life):
             return [Halt(f"replica {self.identity.broker_id} runs in a later life: {known.life}")]
@@ -224,7 +219,7 @@ class Replica:
         """Become the master of an epoch: every step before the first send is taken, in this order."""
         effects = [*self._drop_following(), *self._end_mastership()]
         try:
-            if not self._taking_over.begin(view.epoch, now):
+            if not self.taking_over.begin(view.epoch, now):
                 return [*effects, *self._fence()]
         except StoreError as error:
             return [*effects, Halt(f"epoch {view.epoch} cannot begin here: {error}")]
@@ -287,7 +282,7 @@ class Replica:
 
     def refusal(self, now: float) -> Refusal | None:
         """Return why a send is not to be stored now; None if it is."""
-        if self.waits_for_room:
+        if self.taking_over.trouble:
             return Refusal.NO_ROOM
         if self.mastership is None:
             return Refusal.FENCED if self.kind is RoleKind.FENCED else Refusal.NOT_MASTER

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
+from broker_core.broker.replication.messages import Accepted, Refused
+from broker_core.broker.replication.queues_before import make_queues
 from broker_core.broker.replication.replica_store import QueueEnds
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store import MessageStore
 from broker_core.store.epochs import EpochFile
+from broker_core.store.errors import StoreError
 
 _HOLDER: Final = "replicas"
 
@@ -75,6 +79,15 @@ class ReplicaLog:
 
     def queue_ends(self, log_offset: int) -> QueueEnds:
         return self._store.queue_ends(log_offset)
+
+    async def make_queues(self, answer: Accepted | Refused, on_part: Callable[[], None]) -> None:
+        """Make what `begin_behind` will want where a master accepts an empty log; `on_part` is called after each part.
+
+        What cannot be made it leaves to that, which tells why.
+        """
+        if self.end == 0 and isinstance(answer, Accepted):
+            with suppress(StoreError):
+                await make_queues(self._store, answer.queue_ends, on_part=on_part)
 
     def begin_behind(self, ends: QueueEnds) -> None:
         self._store.begin_behind(ends)

@@ -24,6 +24,7 @@ from broker_core.broker.replication.plain_slave import (
     PlainSlave,
     starting_point,
 )
+from broker_core.broker.replication.queues_before import make_queues
 from broker_core.broker.role import Role, RoleKind
 from broker_core.broker.settings import Settings
 from broker_core.errors import GantryError
@@ -191,7 +192,9 @@ class SlaveLink:
             self._stuck = stuck
             raise
         if end == 0 < start:
-            self._store.begin_behind(await ask_queue_ends(self._remoting, place.main, start))
+            ends = await ask_queue_ends(self._remoting, place.main, start)
+            await make_queues(self._store, ends)
+            self._store.begin_behind(ends)
         if start == 0 < facts.log.end:
             self._store.append_raw(0, await ask_first_record(self._remoting, place.main))
             self._arrivals.expect()

@@ -311,7 +311,7 @@ async def test_an_elected_replica_without_room_for_its_epoch_leads_when_there_is
         with no_room(lambda path: path.parent == folder and "epoch" in path.name):
             (number,) = [number for number, each in group.brokers.items() if each is master]
             await group.stop(number)
-            await eventually(lambda: failover_of(slave).replica.waits_for_room)
+            await eventually(lambda: failover_of(slave).replica.taking_over.trouble != "")
             assert slave.components.roles.now.kind is RoleKind.FENCED
             assert (await group.send(slave, b"x")).code == ResponseCode.SERVICE_NOT_AVAILABLE
             assert "cannot begin here" in (await figures(group, slave))["replicaTrouble"]

@@ -155,6 +155,19 @@ def test_a_slave_without_a_log_takes_the_queues_before_its_copy_and_then_connect
     assert store.queues_before == ends
 
 
+def test_a_slave_that_makes_many_queues_does_not_take_its_master_for_silent() -> None:
+    each = replica()
+    told(each, view(THEIRS))
+    ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
+    assert each.following is not None
+    for now in (1.5, 3.0, 4.5):
+        each.following.exchanging(ask.link, now)
+        assert not any(isinstance(effect, LeaveMaster) for effect in each.tick(now + 1))
+    assert isinstance(each.exchanged(ask.link, Accepted(9, 64), 5.0)[0], OpenStream)
+    each.following.exchanging(ask.link, 5.5)
+    assert any(isinstance(effect, LeaveMaster) for effect in each.tick(7.3))
+
+
 def test_a_slave_whose_disk_is_full_tries_again_later() -> None:
     store = MemoryStore()
     store.begin_behind = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
