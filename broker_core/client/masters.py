@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Final
 
+from broker_core.client.errors import BrokerRefused, ClientError, Unreachable
 from broker_core.client.routes import ListBrokers, Routes
 from broker_core.client.tasks import Tasks
 from broker_core.errors import GantryError
@@ -25,8 +26,21 @@ _log = get_logger(__name__)
 
 def is_of_former(answer: Command) -> bool:
     """Return whether a broker did nothing because it is not the master of its name, or not any more."""
-    remark = answer.remark or ""
-    match answer.code:
+    return _is_of_former(answer.code, answer.remark or "")
+
+
+def is_of_another(error: ClientError) -> bool:
+    """Return whether another broker may do what this one did not: it is away, or not the master of its name."""
+    match error:
+        case Unreachable():
+            return True
+        case BrokerRefused():
+            return _is_of_former(error.code, error.remark or "")
+    return False
+
+
+def _is_of_former(code: int, remark: str) -> bool:
+    match code:
         case ResponseCode.SERVICE_NOT_AVAILABLE:
             return True
         case ResponseCode.SLAVE_NOT_AVAILABLE:  # to a decision on a transaction

@@ -93,19 +93,24 @@ class Cluster:
         self._announced[broker_name] = addr
 
     def add_topic(self, topic: str, *, queues: int = 4, perm: int = 6, on: tuple[str, ...] = ()) -> None:
-        """Give every broker, or those named, queues of `topic`."""
-        names = on or tuple(self.brokers)
+        """Give every broker that is listed, or those named, queues of `topic`."""
+        names = on or tuple(self._listed or self.brokers)
         self.routes[topic] = TopicRouteData(
             broker_datas=[self._broker_data(name) for name in names],
             queue_datas=[QueueData(name, queues, queues, perm) for name in names],
         )
 
-    def list_as(self, broker_name: str, *peers: str) -> None:
-        """List one broker name, whose master is the first of these peers and whose slaves are the others."""
-        addrs = {number: self.brokers[peer].addr for number, peer in enumerate(peers)}
+    def list_as(self, broker_name: str, *peers: str | None) -> None:
+        """List one broker name, whose master is the first of these peers and whose slaves are the others.
+
+        With None for a peer nobody has its id. Topics that are added from now on are on this name.
+        """
+        addrs = {number: self.brokers[peer].addr for number, peer in enumerate(peers) if peer is not None}
         self._listed = {broker_name: BrokerData(broker_name, "test", addrs)}
 
     def _broker_data(self, name: str) -> BrokerData:
+        if name in self._listed:
+            return self._listed[name]
         addr = self._announced.get(name, self.brokers[name].addr)
         return BrokerData(name, "test", {1 if name in self.without_master else 0: addr})
 

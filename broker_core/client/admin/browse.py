@@ -179,8 +179,7 @@ class Browse:
         return min(last, await self._offset(queue, header, SearchOffsetResponse) + 1)
 
     async def _offset(self, queue: MessageQueue, header: object, kind: type[_Offset]) -> int:
-        addr = await self._requests.master(queue.broker_name)
-        return self._requests.read(kind, await self._requests.ask(addr, header), addr).offset
+        return (await self._requests.ask_master(kind, queue.broker_name, header)).offset
 
 
 async def _page(

@@ -12,21 +12,18 @@ from typing import Final
 from broker_core.client.admin.browse import Browse
 from broker_core.client.admin.groups import Groups
 from broker_core.client.admin.index import MAX_FOUND, KeyLookup, SearchFigures, ask_index, figures_of
-from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
+from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader, view
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
-from broker_core.client.errors import BrokerRefused, MalformedAnswer, NoMaster, Unreachable
+from broker_core.client.errors import NoMaster, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.running import ConsumeMessageDirectlyResult
-from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.errors import MalformedMessageId, ProtocolError
+from broker_core.protocol.errors import MalformedMessageId
 from broker_core.protocol.headers.clients import ConsumeMessageDirectlyRequest
-from broker_core.protocol.headers.messages import QueryMessageRequest, ViewMessageByIdRequest
-from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.headers.messages import QueryMessageRequest
 from broker_core.protocol.message_id import born_time_of_unique_id, parse_offset_id
-from broker_core.protocol.record import decode_one
 
 _MAX_TIME: Final = 2**63 - 1
 _BORN_SLACK_MS: Final = 1_000
@@ -157,7 +154,7 @@ class Messages:
         masters = await self._requests.masters()
         named = f"[{place.ip}]:{place.port}" if ":" in place.ip else f"{place.ip}:{place.port}"
         answers = await self._requests.ask_each(
-            [named] if named in masters else masters, lambda addr: self._view(addr, place.log_offset)
+            [named] if named in masters else masters, lambda addr: view(self._requests, addr, place.log_offset)
         )
         for addr, message in answers.found.items():
             if message is not None and message.offset_id == offset_id.upper():
@@ -221,21 +218,12 @@ class Messages:
     async def deliver(self, placed: PlacedMessage, group: str, client_id: str) -> ConsumeMessageDirectlyResult:
         """Make one member of a group handle a message now, whatever its offsets; raise BrokerRefused or Unreachable."""
         message = placed.message
-        addr = await self._requests.master(placed.broker_name)
         header = ConsumeMessageDirectlyRequest(group, client_id, message.offset_id, placed.broker_name, message.topic)
-        return await self._requests.ask_for(ConsumeMessageDirectlyResult, addr, header)
-
-    async def _view(self, addr: str, log_offset: int) -> StoredMessage | None:
-        try:
-            answer = await self._requests.ask(addr, ViewMessageByIdRequest(log_offset))
-        except BrokerRefused as error:
-            if error.code != ResponseCode.SYSTEM_ERROR:
-                raise
-            return None
-        try:
-            return decode_one(answer.body)
-        except ProtocolError as error:
-            raise MalformedAnswer(addr, str(error)) from error
+        return await self._requests.at_master(
+            placed.broker_name,
+            lambda addr: self._requests.ask_for(ConsumeMessageDirectlyResult, addr, header),
+            is_repeatable=False,
+        )
 
 
 def _begins(message_id: str) -> Iterable[int]:

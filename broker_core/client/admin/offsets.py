@@ -56,39 +56,38 @@ class Offsets:
 
     async def min(self, queue: MessageQueue) -> QueueOffset:
         """Return the first readable offset; 0 for an unknown queue."""
-        addr = await self._requests.master(queue.broker_name)
-        answer = await self._requests.ask(addr, GetMinOffsetRequest(queue.topic, queue.queue_id))
-        return QueueOffset(self._requests.read(GetMinOffsetResponse, answer, addr).offset)
+        header = GetMinOffsetRequest(queue.topic, queue.queue_id)
+        return QueueOffset((await self._requests.ask_master(GetMinOffsetResponse, queue.broker_name, header)).offset)
 
     async def max(self, queue: MessageQueue) -> QueueOffset:
         """Return the offset of the next message; 0 for an unknown queue."""
-        addr = await self._requests.master(queue.broker_name)
-        answer = await self._requests.ask(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id))
-        return QueueOffset(self._requests.read(GetMaxOffsetResponse, answer, addr).offset)
+        header = GetMaxOffsetRequest(queue.topic, queue.queue_id)
+        return QueueOffset((await self._requests.ask_master(GetMaxOffsetResponse, queue.broker_name, header)).offset)
 
     async def by_time(self, queue: MessageQueue, timestamp: int) -> QueueOffset:
         """Return the offset of the message stored nearest to `timestamp` (ms); after the last one, that of the last."""
-        addr = await self._requests.master(queue.broker_name)
-        answer = await self._requests.ask(addr, SearchOffsetRequest(queue.topic, queue.queue_id, timestamp))
-        return QueueOffset(self._requests.read(SearchOffsetResponse, answer, addr).offset)
+        header = SearchOffsetRequest(queue.topic, queue.queue_id, timestamp)
+        return QueueOffset((await self._requests.ask_master(SearchOffsetResponse, queue.broker_name, header)).offset)
 
     async def earliest_at(self, queue: MessageQueue) -> int | None:
         """Return when the first readable message was stored (ms), None if there is none."""
-        addr = await self._requests.master(queue.broker_name)
-        answer = await self._requests.ask(addr, GetEarliestMsgStoretimeRequest(queue.topic, queue.queue_id))
-        at = self._requests.read(GetEarliestMsgStoretimeResponse, answer, addr).timestamp
-        return at if at > 0 else None
+        header = GetEarliestMsgStoretimeRequest(queue.topic, queue.queue_id)
+        answer = await self._requests.ask_master(GetEarliestMsgStoretimeResponse, queue.broker_name, header)
+        return answer.timestamp if answer.timestamp > 0 else None
 
     async def find(self, group: str, queue: MessageQueue) -> QueueOffset | None:
         """Return the stored offset of a group. For a young queue that the group never read, brokers return 0."""
-        addr = await self._requests.master(queue.broker_name)
         header = QueryConsumerOffsetRequest(group, queue.topic, queue.queue_id)
-        answer = await self._requests.invoke(addr, header)
-        if answer.code == ResponseCode.QUERY_NOT_FOUND:
-            return None
-        if answer.code != ResponseCode.SUCCESS:
-            raise self._requests.session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
-        return QueueOffset(self._requests.read(QueryConsumerOffsetResponse, answer, addr).offset)
+
+        async def ask(addr: str) -> QueueOffset | None:
+            answer = await self._requests.invoke(addr, header)
+            if answer.code == ResponseCode.QUERY_NOT_FOUND:
+                return None
+            if answer.code != ResponseCode.SUCCESS:
+                raise self._requests.session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
+            return QueueOffset(self._requests.read(QueryConsumerOffsetResponse, answer, addr).offset)
+
+        return await self._requests.at_master(queue.broker_name, ask)
 
     async def set(self, group: str, offsets: Mapping[MessageQueue, int]) -> Answers[None]:
         """Store offsets of a group unchecked; answers by ``topic@broker@queue``.
@@ -98,9 +97,8 @@ class Offsets:
 
         async def store(name: str) -> None:
             queue = queues[name]
-            addr = await self._requests.master(queue.broker_name)
             header = UpdateConsumerOffsetRequest(group, queue.topic, queue.queue_id, offsets[queue])
-            await self._requests.ask(addr, header)
+            await self._requests.at_master(queue.broker_name, lambda addr: self._requests.ask(addr, header))
 
         queues = {f"{queue.topic}@{queue.broker_name}@{queue.queue_id}": queue for queue in offsets}
         # Apache RocketMQ creates the table of a group that is new to a topic with the first offset; if several
@@ -169,9 +167,8 @@ class Offsets:
 
         async def take(name: str) -> None:
             queue = queues[name]
-            addr = await self._requests.master(queue.broker_name)
             header = ResetOffsetRequest(queue.topic, group, 0, True, queue.queue_id, offsets[queue])
-            await self._requests.ask(addr, header)
+            await self._requests.at_master(queue.broker_name, lambda addr: self._requests.ask(addr, header))
 
         taken = await ask_all([name for name, queue in queues.items() if abilities.found.get(queue.broker_name)], take)
         others = {name: queue for name, queue in queues.items() if abilities.found.get(queue.broker_name) is False}
@@ -182,8 +179,9 @@ class Offsets:
         return Answers(taken.found | stored.found, {**taken.failed, **silent, **stored.failed})
 
     async def _resets_queues(self, broker_name: str) -> bool:
-        addr = await self._requests.master(broker_name)
-        answer = await self._requests.ask_for(KVTable, addr, GetBrokerRuntimeInfoRequest())
+        answer = await self._requests.at_master(
+            broker_name, lambda addr: self._requests.ask_for(KVTable, addr, GetBrokerRuntimeInfoRequest())
+        )
         return BrokerRuntime(answer.table).resets_queues
 
     async def reset(self, group: str, topic: str, timestamp: int, *, force: bool = True) -> Reset:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
+from broker_core.client.errors import BrokerRefused, MalformedAnswer
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
+from broker_core.protocol.errors import ProtocolError
+from broker_core.protocol.headers.messages import ViewMessageByIdRequest
 from broker_core.protocol.message import StoredMessage
+from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import BROWSING_GROUP
 
 
@@ -41,6 +47,20 @@ class BrowsePage:
     """Queues that could not be read, by broker name."""
     asked: frozenset[str] = frozenset()
     """Names of the brokers that the name server lists for the topic, for pages by time."""
+
+
+async def view(requests: AdminRequests, addr: str, log_offset: int) -> StoredMessage | None:
+    """Return the message at an offset of a broker's log, None if there is none; raise like `AdminRequests.ask`."""
+    try:
+        answer = await requests.ask(addr, ViewMessageByIdRequest(log_offset))
+    except BrokerRefused as error:
+        if error.code != ResponseCode.SYSTEM_ERROR:
+            raise
+        return None
+    try:
+        return decode_one(answer.body)
+    except ProtocolError as error:
+        raise MalformedAnswer(addr, str(error)) from error
 
 
 class RangeReader:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from broker_core.client.answers import Answers, ask_all
-from broker_core.client.errors import MalformedAnswer, NoMaster, TimedOut, Unreachable
+from broker_core.client.errors import ClientError, MalformedAnswer, NoMaster, TimedOut, Unreachable
+from broker_core.client.masters import is_of_another
 from broker_core.client.routes import MASTER_ID, Route
 from broker_core.client.session import Session
 from broker_core.protocol.bodies import coder
@@ -97,12 +98,46 @@ class AdminRequests:
             raise NoMaster(broker_name)
         return addr
 
+    async def at_master(self, broker_name: str, ask: Callable[[str], Awaitable[T]], *, is_repeatable: bool = True) -> T:
+        """Return what `ask` gets from the master of a broker; if that one is away or none any more, from its successor.
+
+        The route is asked for once. What may have been done is asked again only if it is repeatable. Raises NoMaster,
+        or what `ask` raises.
+        """
+        addr = await self.master(broker_name)
+        try:
+            return await ask(addr)
+        except ClientError as error:
+            may_be_done = isinstance(error, Unreachable) and error.was_sent and not is_repeatable
+            if may_be_done or not is_of_another(error):
+                raise
+            successor = await self._successor(broker_name, addr)
+            if successor is None:
+                raise
+        return await ask(successor)
+
+    async def _successor(self, broker_name: str, former: str) -> str | None:
+        """Return the address of the master, asked for now, if it is another one."""
+        if not self.session.masters.may_move(broker_name):
+            return None
+        await self.session.masters.renew(broker_name)
+        addr = self.session.routes.master(broker_name)
+        return None if addr == former else addr
+
     async def ask(
         self, addr: str, header: object, body: bytes = b"", *, topic: str | None = None, timeout_ms: int | None = None
     ) -> Command:
         """Return one successful answer; raise the error that a refusal stands for."""
         with self._patience(addr, timeout_ms) as limit_ms:
             return await self.session.call(addr, header, body, timeout_ms=limit_ms, topic=topic)
+
+    async def ask_master(self, kind: type[T], broker_name: str, header: object) -> T:
+        """Return the header of a successful answer from the master of a broker; raise like `at_master`."""
+
+        async def ask(addr: str) -> T:
+            return self.read(kind, await self.ask(addr, header), addr)
+
+        return await self.at_master(broker_name, ask)
 
     async def invoke(self, addr: str, header: object) -> Command:
         """Return one answer of any code."""

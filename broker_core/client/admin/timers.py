@@ -102,14 +102,13 @@ class Timers:
         Raises BrokerRefused: with ILLEGAL_OPERATION if it was delivered, with QUERY_NOT_FOUND if it is not known.
         """
         handle = RecallHandle(topic, broker_name, 0, message_id).text
-        addr = await self._requests.master(broker_name)
-        await self._requests.ask(addr, RecallMessageRequest(topic, handle))
+        header = RecallMessageRequest(topic, handle)
+        await self._requests.at_master(broker_name, lambda addr: self._requests.ask(addr, header))
 
     async def reschedule(self, broker_name: str, topic: str, message_id: str, deliver_ms: int) -> int:
         """Deliver a waiting message at another time; return when (ms). Raises like `recall`."""
-        addr = await self._requests.master(broker_name)
-        answer = await self._requests.ask(addr, RescheduleMessageRequest(topic, message_id, deliver_ms))
-        return self._requests.read(RescheduleMessageResponse, answer, addr).deliver_ms
+        header = RescheduleMessageRequest(topic, message_id, deliver_ms)
+        return (await self._requests.ask_master(RescheduleMessageResponse, broker_name, header)).deliver_ms
 
 
 def was_delivered(error: Exception) -> bool:

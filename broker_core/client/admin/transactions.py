@@ -9,14 +9,13 @@ from typing import Final
 
 from broker_core.client.admin.index import MAX_FOUND, ask_index
 from broker_core.client.admin.offsets import Offsets
-from broker_core.client.admin.placed import PlacedMessage, RangeReader
+from broker_core.client.admin.placed import PlacedMessage, RangeReader, view
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers
-from broker_core.client.errors import BrokerRefused, MalformedAnswer, TopicNotFound, refused_decision
+from broker_core.client.errors import TopicNotFound, refused_decision
 from broker_core.protocol.bodies.groups import ProducerTableInfo
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
-from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.half_records import (
     HALF_QUEUE,
     PROGRESS_GROUP,
@@ -28,10 +27,9 @@ from broker_core.protocol.half_records import (
     is_decided,
 )
 from broker_core.protocol.headers.groups import GetAllProducerInfoRequest
-from broker_core.protocol.headers.messages import QueryMessageRequest, ViewMessageByIdRequest
+from broker_core.protocol.headers.messages import QueryMessageRequest
 from broker_core.protocol.headers.transactions import ResumeCheckHalfMessageRequest
 from broker_core.protocol.message import LogOffset, QueueOffset, StoredMessage
-from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import HALF_TOPIC, OP_HALF_TOPIC
 
 MOST_RECORDS: Final = 20_000
@@ -183,19 +181,9 @@ class Transactions:
 
     async def half(self, broker_name: str, queue_offset: int, log_offset: int) -> PlacedMessage | None:
         """Return the half record at these offsets; None if it is not stored any more."""
-        addr = await self._requests.master(broker_name)
-        try:
-            answer = await self._requests.ask(addr, ViewMessageByIdRequest(log_offset))
-        except BrokerRefused as error:
-            if error.code != ResponseCode.SYSTEM_ERROR:
-                raise
-            return None
-        try:
-            found = decode_one(answer.body)
-        except ProtocolError as error:
-            raise MalformedAnswer(addr, str(error)) from error
-        is_half = found.topic == HALF_TOPIC and found.queue_offset == queue_offset
-        return PlacedMessage(found, broker_name) if is_half else None
+        found = await self._requests.at_master(broker_name, lambda addr: view(self._requests, addr, log_offset))
+        is_half = found is not None and found.topic == HALF_TOPIC and found.queue_offset == queue_offset
+        return PlacedMessage(found, broker_name) if found is not None and is_half else None
 
     async def same_message(self, half: HalfMessage, topic: str) -> list[StoredMessage]:
         """Return the records in a topic of its broker that were made of the same sent message, the newest first.
@@ -204,10 +192,9 @@ class Transactions:
         """
         if half.unique_id is None:
             return []
-        addr = await self._requests.master(half.broker_name)
         header = QueryMessageRequest(topic, half.unique_id, MAX_FOUND, 0, _FOREVER)
-        found = (await ask_index(self._requests, addr, header)).matching
-        same = (each for each in found if SentAs.of(each) == half.sent_as)
+        found = await self._requests.at_master(half.broker_name, lambda addr: ask_index(self._requests, addr, header))
+        same = (each for each in found.matching if SentAs.of(each) == half.sent_as)
         return sorted(same, key=lambda each: each.log_offset, reverse=True)
 
     async def producer_groups(self) -> Answers[frozenset[str]]:
