@@ -7,7 +7,7 @@ from typing import Final
 
 from broker_core.broker.replication.messages import Identity
 from broker_core.errors import GantryError
-from broker_core.protocol.bodies.controller import life_number
+from broker_core.protocol.bodies.controller import NameState, life_number
 from broker_core.protocol.errors import MalformedBody
 
 _SEPARATOR: Final = "#"
@@ -68,6 +68,12 @@ def next_life(kept: Identity, random_part: str, *, was_power_lost: bool) -> Iden
     """
     life = f"{life_number(kept.life) + 1}-{random_part}"
     return replace(kept, life=life, is_unclean=stays_unclean(kept.is_unclean, was_power_lost))
+
+
+def remembering(kept: Identity, state: NameState) -> Identity:
+    """Return the identity that knows how new a state was, and is not unclean any more if the state has this life."""
+    is_told = state.is_registered(kept.broker_id, kept.life)
+    return replace(kept, known=state.view, is_unclean=kept.is_unclean and not is_told)
 
 
 def stays_unclean(was_unclean: bool, was_power_lost: bool) -> bool:

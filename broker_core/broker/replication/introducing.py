@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
-from broker_core.broker.replication.messages import ApplyId, Command, Identity, NextId, Register
+from broker_core.broker.replication.asking import Asking
+from broker_core.broker.replication.messages import ApplyId, Ask, Command, Identity, NextId, Outcome, Register
 from broker_core.broker.replication.replica_store import ReplicaStore
+from broker_core.broker.replication.retrying import Retrying
 from broker_core.broker.replication.views import last_epoch
 from broker_core.protocol.bodies.controller import NameState
+
+
+class Introducing:
+    """Asks for what is wanted now; who is refused, as one that was removed, asks more and more rarely."""
+
+    def __init__(self, asking: Asking, store: ReplicaStore, address: str, ha: str, refused: Retrying) -> None:
+        """`address` and `ha` are where this replica is reached."""
+        self._asking = asking
+        self._store = store
+        self._address = address
+        self._ha = ha
+        self._refused = refused
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether controllers are to hear of this replica: always, but for one that was refused just now."""
+        return self._refused.is_due(now)
+
+    def ask(self, identity: Identity, view: NameState | None, now: float) -> list[Ask]:
+        """Return the commands to send."""
+        wanted = introduction(identity, view, self._store, self._address, self._ha)
+        return [ask for kind, command in wanted.items() for ask in self._asking.want(kind, command, now)]
+
+    def answered(self, command: Command | None, outcome: Outcome, now: float) -> None:
+        """Take what became of a command."""
+        if isinstance(command, Register) and outcome is Outcome.REFUSED:
+            self._refused.failed(now)
+
+    def heard(self, broker_id: int, state: NameState | None) -> None:
+        """Note that a controller knows the replica: its answer to a heartbeat, or a state, says so."""
+        if state is None or broker_id in state.replicas:
+            self._refused.worked()
 
 
 def introduction(

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 
 from broker_core.broker.replication.asking import Asking
 from broker_core.broker.replication.following import Following, SlaveLimits, target_of
-from broker_core.broker.replication.introducing import introduction
+from broker_core.broker.replication.identity import remembering
+from broker_core.broker.replication.introducing import Introducing
 from broker_core.broker.replication.mastership import MasterLimits, Mastership
 from broker_core.broker.replication.messages import (
     Accepted,
@@ -46,6 +47,7 @@ from broker_core.broker.replication.messages import (
     Span,
 )
 from broker_core.broker.replication.replica_store import ReplicaStore
+from broker_core.broker.replication.retrying import Retrying
 from broker_core.broker.replication.taking_over import TakingOver
 from broker_core.broker.replication.views import last_epoch, names_me, role_in
 from broker_core.broker.role import Role, RoleKind
@@ -64,6 +66,8 @@ class ReplicaSettings:
     """How many controllers there are."""
     heartbeat: float = 0.5
     ask_again: float = 1.0
+    ask_again_most: float = 30.0
+    """Who is refused waits longer and longer, up to this."""
     master: MasterLimits = field(default_factory=MasterLimits)
     slave: SlaveLimits = field(default_factory=SlaveLimits)
 
@@ -85,6 +89,8 @@ class Replica:
         self._settings = settings
         self.taking_over = TakingOver(store)
         self._asking = Asking(settings.controllers, settings.ask_again)
+        refused = Retrying(settings.ask_again, settings.ask_again_most)
+        self._introducing = Introducing(self._asking, store, settings.address, settings.ha, refused)
         self._heartbeat_at = float("-inf")
         self._refused_at: float | None = None  # the set is not what this master believed, until it is known anew
         self._links = 0
@@ -116,9 +122,11 @@ class Replica:
             # No heartbeat: another one may be elected.
             return self._watch_halt(self._take_over(self.view, now)) if self.taking_over.is_due(now) else []
         effects: list[Effect] = []
-        if now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
+        is_due = self._introducing.is_due(now)
+        if is_due and now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
             effects.append(self.heartbeat(now))
-        effects += self._introduce(now)
+        if is_due:
+            effects += self._introducing.ask(self.identity, self.view, now)
         if self.mastership is not None:
             effects += [*self.mastership.tick(now), *self._ask_as_master(self.mastership, now)]
         if self.following is not None:
@@ -134,10 +142,6 @@ class Replica:
         log = store.whole_end, store.confirm, last_epoch(store)
         return SendHeartbeat(*me, self.epoch, *log, self.identity.known, wants_state)
 
-    def _introduce(self, now: float) -> list[Effect]:
-        wanted = introduction(self.identity, self.view, self._store, self._settings.address, self._settings.ha)
-        return [ask for kind, command in wanted.items() for ask in self._asking.want(kind, command, now)]
-
     def _ask_as_master(self, mastership: Mastership, now: float) -> list[Effect]:
         return list(self._asking.want(AlterSet, mastership.wanted(now), now))
 
@@ -149,6 +153,7 @@ class Replica:
             return []
         if message.is_leading:
             self._asking.leads(message.controller)
+        self._introducing.heard(self.identity.broker_id, message.state)
         effects = self._see(message.state, message.sent_at, now) if message.state is not None else []
         if self.mastership is not None:
             self.mastership.lease.grant(message.sent_at, message.grant, message.granted_epoch)
@@ -162,12 +167,13 @@ class Replica:
             self._asking.unsettled(message.number, now)
             return []
         command = self._asking.settled(message.number)
+        self._introducing.answered(command, message.outcome, now)
         effects: list[Effect] = []
         is_done = message.outcome is Outcome.DONE
         if isinstance(command, NextId) and is_done:
-            effects.append(self._save(applied_id=message.broker_id))
+            effects += self._keep(replace(self.identity, applied_id=message.broker_id))
         if isinstance(command, ApplyId) and not self.identity.broker_id:
-            effects.append(self._save(broker_id=command.broker_id if is_done else 0, applied_id=0))
+            effects += self._keep(replace(self.identity, broker_id=command.broker_id if is_done else 0, applied_id=0))
         if isinstance(command, AlterSet) and not is_done and self.mastership is not None:
             self.mastership.in_sync.refused()
             self._refused_at = now
@@ -185,20 +191,12 @@ class Replica:
             self._refused_at = None
         elif self.view is not None and state.view == self.view.view:
             return []
-        effects = self._remember(state)
         self.view = state
-        return [*effects, *self._watch_halt(self._act(state, now))]
+        return [*self._keep(remembering(self.identity, state)), *self._watch_halt(self._act(state, now))]
 
-    def _remember(self, state: NameState) -> list[Effect]:
-        """Keep how new a state was known, and that the controllers know of an unclean start once they do."""
-        is_told = state.is_registered(self.me.id, self.me.life)
-        if state.view == self.identity.known and not (self.identity.is_unclean and is_told):
-            return []
-        return [self._save(known=state.view, is_unclean=self.identity.is_unclean and not is_told)]
-
-    def _save(self, **changes: object) -> SaveIdentity:
-        self.identity = replace(self.identity, **changes)  # type: ignore[arg-type]
-        return SaveIdentity(self.identity)
+    def _keep(self, identity: Identity) -> list[Effect]:
+        is_new, self.identity = identity != self.identity, identity
+        return [SaveIdentity(identity)] if is_new else []
 
     # Roles
 

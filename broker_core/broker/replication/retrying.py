@@ -22,5 +22,6 @@ class Retrying:
         self._pause = min(self._pause * 2, self._most)
 
     def worked(self) -> None:
-        """Note that it works: the next failure is a first one."""
+        """Note that it works: there is nothing to wait for, and the next failure is a first one."""
         self._pause = self._first
+        self._due_at = float("-inf")

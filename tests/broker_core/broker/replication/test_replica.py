@@ -100,6 +100,44 @@ def test_unclean_is_told_until_the_state_shows_this_life() -> None:
     assert each.identity == replace(ME, known=(1, 6))
 
 
+def refused(each: Replica, begin: float, seconds: float) -> list[float]:
+    """Refuse every registration for so long; return when something was told to controllers."""
+    times = []
+    for step in range(round(seconds * 10)):
+        now = begin + step / 10
+        effects = each.tick(now)
+        if effects:
+            times.append(now)
+        for effect in effects:
+            if isinstance(effect, Ask):
+                assert each.answered(Answered(effect.number, Outcome.REFUSED), now) == []
+    return times
+
+
+def test_a_replica_that_was_removed_asks_more_and_more_rarely() -> None:
+    times = refused(replica(), 0.0, 200.0)
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert pauses == sorted(pauses)
+    assert pauses[0] < 1.2
+    assert 29.9 < pauses[-1] < 30.2
+    assert len(times) < 12
+
+
+@pytest.mark.parametrize("state", [None, view(None, version=6, life="3-a")], ids=["answer", "state"])
+def test_a_replica_that_was_removed_asks_at_once_when_controllers_know_it_again(state: NameState | None) -> None:
+    each = replica()
+    (*_, last) = refused(each, 0.0, 100.0)
+    each.heard(Heard(0, last, state=replace(view(None), replicas={})), last + 1)
+    assert each.tick(last + 1) == []
+    each.heard(Heard(0, last, state=state), last + 2)
+    heartbeat, ask = each.tick(last + 2)
+    assert isinstance(heartbeat, SendHeartbeat)
+    assert isinstance(ask, Ask)
+    assert isinstance(ask.command, Register)
+    each.answered(Answered(ask.number, Outcome.REFUSED), last + 2)
+    assert refused(each, last + 2, 1.2) == [pytest.approx(last + 3)]
+
+
 def test_it_takes_over_only_for_this_life() -> None:
     each = replica()
     assert not any(isinstance(effect, Become) for effect in told(each, view(MasterLife(1, "3-a"), life="3-a")))
