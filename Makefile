@@ -21,7 +21,7 @@ MAKEFLAGS += --jobs=3
 help: ## print this
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 	@printf '\nSettings, from the environment:\n'
-	@PYTHONPATH=. $(PYTHON) -m gateway.up --help-settings
+	@PYTHONPATH=. $(PYTHON) -m gateway.up.settings
 
 up: $(VENV)/.runtime $(VENV)/.native frontend/dist/index.html ## set everything up, run it, stop it with Ctrl-C
 	@exec $(BIN)/python -m gateway.up

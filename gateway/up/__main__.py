@@ -17,7 +17,7 @@ from gateway.private import UMASK, make_private
 from gateway.up.banner import banner
 from gateway.up.brokers import prepare_new, require_none_left_out
 from gateway.up.checks import locked, require_distinct, require_free
-from gateway.up.config import PORTS_APART, UpConfig, help_text
+from gateway.up.config import PORTS_APART, UpConfig
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
 from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_classes
@@ -34,12 +34,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m gateway.up",
         description="Start everything, keep it running, stop it on Ctrl-C.",
-        epilog="Settings come from the environment; --help-settings lists them.",
+        epilog="Settings come from the environment; `make help` lists them.",
     )
-    parser.add_argument("--help-settings", action="store_true", help="print the settings and exit")
-    if parser.parse_args().help_settings:
-        print(help_text())
-        return 0
+    parser.parse_args()
     os.umask(UMASK)  # inherited by the children
     try:
         config = UpConfig.read()
