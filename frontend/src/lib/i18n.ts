@@ -50,8 +50,8 @@ export async function withAllWords<Loaded>(loading: Promise<Loaded>): Promise<Lo
 export const allWords = () => addRest(i18next.language === "zh" ? "zh" : "en")
 
 async function addRest(language: Language): Promise<void> {
-  const [words, { DETAILS }, { JOB_REFUSALS }] = await Promise.all([load[language].rest(), import("@/lib/refusals"), import("@/lib/job-refusals")])
-  learnRefusals(DETAILS, JOB_REFUSALS)
+  const [words, { DETAILS }, { JOB_REFUSALS }, { decisionIn }] = await Promise.all([load[language].rest(), import("@/lib/refusals"), import("@/lib/job-refusals"), import("@/lib/decisions")])
+  learnRefusals(DETAILS, JOB_REFUSALS, decisionIn)
   i18next.addResourceBundle(language, "translation", words)
 }
 

@@ -1,15 +1,18 @@
 import i18next, { type TFunction } from "i18next"
 import type { Problem } from "@/lib/problem"
+import type { decisionIn } from "./decisions"
 import type { JOB_REFUSALS } from "./job-refusals"
 import type { DETAILS } from "./refusals"
 
 let details: typeof DETAILS = []
 let jobRefusals: typeof JOB_REFUSALS = []
+let decided: typeof decisionIn = () => null
 
-/** Know from now on what refuses a value and what a job: these sentences are loaded after the first page. */
-export function learnRefusals(ofValues: typeof DETAILS, ofJobs: typeof JOB_REFUSALS): void {
+/** Know from now on what refuses a value and what a job, and what controllers say: these sentences are loaded after the first page. */
+export function learnRefusals(ofValues: typeof DETAILS, ofJobs: typeof JOB_REFUSALS, ofControllers: typeof decisionIn): void {
   details = ofValues
   jobRefusals = ofJobs
+  decided = ofControllers
 }
 
 type ReasonKey =
@@ -133,6 +136,7 @@ const PEERS = [
   ["nameServer", /^name server (?<address>\S+)$/],
   ["brokerAt", /^the broker at (?<address>\S+)$/],
   ["namedBroker", /^(?<name>\S+) at (?<address>\S+)$/],
+  ["process", /^(?<name>\S+) (?<id>\d+)$/],
   ["cluster", /^the cluster$/],
 ] as const
 
@@ -197,6 +201,8 @@ function fragment(t: TFunction, detail: string): string | null {
     const match = pattern.exec(words)
     if (match) return t(`refusals.${key}`, valuesOf(t, match.groups ?? {}))
   }
+  const decision = decided(t, words)
+  if (decision !== null) return decision
   const { value, accepted } = NOT_ACCEPTED.exec(words)?.groups ?? {}
   const wanted = accepted === undefined ? null : knownReason(t, accepted)
   return wanted === null ? null : t("details.notAccepted", { value, accepted: wanted })

@@ -2,6 +2,7 @@ import { notifications } from "@mantine/notifications"
 import { cleanup, configure } from "@testing-library/react"
 import i18next from "i18next"
 import { afterEach, beforeEach, vi } from "vitest"
+import { decisionIn } from "@/lib/decisions"
 import { JOB_REFUSALS } from "@/lib/job-refusals"
 import { live } from "@/lib/live"
 import { DETAILS } from "@/lib/refusals"
@@ -60,7 +61,7 @@ HTMLElement.prototype.scrollIntoView = () => undefined
 window.scrollTo = () => undefined
 window.getComputedStyle = ownStyle
 
-learnRefusals(DETAILS, JOB_REFUSALS)
+learnRefusals(DETAILS, JOB_REFUSALS, decisionIn)
 
 /** A wide screen without wishes. */
 window.matchMedia = (query: string) =>

@@ -1,6 +1,8 @@
 import { useTranslation } from "react-i18next"
 import type { ActivityEvent } from "@/lib/api-types"
+import { whyIn } from "@/lib/decisions"
 import { count } from "@/lib/format"
+import { reasonIn } from "@/lib/reasons"
 
 const SHOWN = 3
 
@@ -24,14 +26,18 @@ export function useEventWords() {
   }
   const details = (event: ActivityEvent): string[] => {
     const moves = event.moves.map((move) => `${move.topic}/${move.broker}/${move.queue_id}: ${move.from_client ?? t("activity.nobody")} → ${move.to_client}`)
-    const changes = event.changes.map(({ name, before, after }) => (before === null ? `${name} ${after ?? "—"}` : `${name} ${before} → ${after ?? "—"}`))
+    const isSwitch = event.kind === "master_changed"
+    const changes = event.changes.map(({ name: field, before, after }) => {
+      const name = isSwitch ? t(`activity.switched.${field as "epoch" | "master_id"}`, { defaultValue: field }) : field
+      return before === null ? `${name} ${after ?? "—"}` : `${name} ${before} → ${after ?? "—"}`
+    })
     return [
       event.client && [event.client.address, event.client.language, event.client.version].filter(Boolean).join(" · "),
       moves.length > 0 && listed(moves, event.moves_total ?? moves.length),
       event.kind === "offsets_changed" && event.topic,
       changes.length > 0 && listed(changes, changes.length),
       event.lag !== null && event.kind === "group_behind" && t("activity.behindBy", { lag: count(event.lag) }),
-      event.reason,
+      event.reason && (isSwitch ? whyIn(t, event.reason) : reasonIn(t, event.reason)),
       event.partial && t("activity.partial"),
       event.by !== null && t("activity.by", { name: event.by }),
     ].filter((word): word is string => typeof word === "string" && word !== "")

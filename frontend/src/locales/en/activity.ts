@@ -25,6 +25,7 @@ export const activity = {
     behindBy: "lag {{lag}}",
     more: "{{n}} more",
     nobody: "nobody",
+    switched: { master_id: "master", epoch: "epoch" },
     changesOver: "Changes over Gantry",
     kinds: {
       client_joined: "{{client}} joined {{group}}",

@@ -8,6 +8,7 @@ import { clusters } from "./clusters"
 import { compare } from "./compare"
 import { compareFields } from "./compare-fields"
 import { deadLetters } from "./dead-letters"
+import { decisions } from "./decisions"
 import { definitions } from "./definitions"
 import { exporting } from "./exporting"
 import { find } from "./find"
@@ -60,6 +61,7 @@ export const rest = {
   ...compare,
   ...compareFields,
   ...deadLetters,
+  ...decisions,
   ...definitions,
   ...exporting,
   ...find,

@@ -103,6 +103,7 @@ export const server = {
       nameServer: "name server {{address}}",
       brokerAt: "the broker at {{address}}",
       namedBroker: "{{name}} at {{address}}",
+      process: "{{name}} {{id}}",
       cluster: "the cluster",
     },
   },

@@ -28,6 +28,7 @@ export const activity: Shape<typeof english> = {
     behindBy: "堆积 {{lag}}",
     more: "另有 {{n}} 个",
     nobody: "无",
+    switched: { master_id: "主节点", epoch: "任期" },
     changesOver: "通过 Gantry 所做的变更",
     kinds: {
       client_joined: "{{client}} 加入 {{group}}",

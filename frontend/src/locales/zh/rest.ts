@@ -10,6 +10,7 @@ import { clusters } from "./clusters"
 import { compare } from "./compare"
 import { compareFields } from "./compare-fields"
 import { deadLetters } from "./dead-letters"
+import { decisions } from "./decisions"
 import { definitions } from "./definitions"
 import { exporting } from "./exporting"
 import { find } from "./find"
@@ -62,6 +63,7 @@ export const rest: Shape<typeof english> = {
   ...compare,
   ...compareFields,
   ...deadLetters,
+  ...decisions,
   ...definitions,
   ...exporting,
   ...find,

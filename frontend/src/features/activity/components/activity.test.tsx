@@ -43,6 +43,14 @@ describe("the events of a cluster", () => {
     expect(screen.getByRole("link", { name: "shop-1 joined billing" }).getAttribute("href")).toBe("/groups/billing")
   })
 
+  it("say in words which replica became master, and why", async () => {
+    const changes = [{ name: "master_id", before: "1", after: "2" }, { name: "epoch", before: "4", after: "5" }]
+    answer(EVENTS, page([event(5, "master_changed", { broker: "broker-a", reason: "killed", changes })]))
+    show()
+    expect(await screen.findByText("Broker broker-a has another master")).toBeTruthy()
+    expect(screen.getByText("master 1 → 2, epoch 4 → 5 · the master's process ended")).toBeTruthy()
+  })
+
   it("are filtered by kind, and a gap belongs to every kind", async () => {
     answer(EVENTS, page([...whole, event(0, "watch_began")]))
     show("/live?tab=events&kind=brokers")

@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next"
 import { Callout } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import type { ReplicaChange } from "@/lib/api-types"
+import { whyIn } from "@/lib/decisions"
 import { bytes } from "@/lib/format"
 import classes from "./replicas.module.css"
 
@@ -42,7 +43,7 @@ export function ChangePlan({ plan }: { plan: ReplicaChange }) {
       {refuses && <Callout tone="crit">{t("replicas.refuses", { count: plan.effective_min_in_sync ?? after.min_in_sync })}</Callout>}
       {refuses === null && <Callout>{t("replicas.refusesUnknown")}</Callout>}
       {warnings.map((warning) => (
-        <Callout key={warning}>{warning}</Callout>
+        <Callout key={warning}>{whyIn(t, warning)}</Callout>
       ))}
     </>
   )

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next"
 import { QueryPanel } from "@/components/states/query-panel"
 import { Time } from "@/components/values/time"
 import type { PastDecision } from "@/lib/api-types"
+import { whyIn } from "@/lib/decisions"
 import { useReplicaHistory } from "../api/get-replica-history"
 import classes from "./replicas.module.css"
 
@@ -33,7 +34,7 @@ function Decision({ of: { epoch, master_id: master, in_sync: set, why, by, at, s
       </small>
       <span>
         {master === null ? t("replicas.history.leaderless", { epoch, ids }) : t("replicas.history.led", { epoch, master, ids })}
-        <small>{t("replicas.decided", { why, by })}</small>
+        <small>{t("replicas.decided", { why: whyIn(t, why), by })}</small>
       </span>
     </li>
   )

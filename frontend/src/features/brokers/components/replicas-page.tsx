@@ -13,6 +13,7 @@ import { NotApplicable, Unknown } from "@/components/values/num"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import type { Replica, Replicas } from "@/lib/api-types"
+import { whyIn } from "@/lib/decisions"
 import { bytes } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
@@ -86,7 +87,7 @@ function Banners({ replicas: { failover, failover_reason: reason }, onAdopt }: {
           {t("replicas.setBack")} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
         </Callout>
       )}
-      {failover?.writable === false && <Callout tone="crit">{t("replicas.refusesNow", { reason: failover.writable_reason })}</Callout>}
+      {failover?.writable === false && <Callout tone="crit">{t("replicas.refusesNow", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
       {failover?.writable === null && <Callout>{t("replicas.writableUnknown", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
     </>
   )
@@ -135,7 +136,7 @@ function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, eff
   const least = effective ?? policy
   const isShort = set.length < least
   return [
-    { label: t("replicas.epoch"), value: epoch, fact: t("replicas.decided", { why: last.why, by: last.by }) },
+    { label: t("replicas.epoch"), value: epoch, fact: t("replicas.decided", { why: whyIn(t, last.why), by: last.by }) },
     {
       label: t("replicas.set"),
       value: set.join(", "),
