@@ -201,7 +201,8 @@ def drop_process(cluster: str, name: str, broker_id: int) -> None:
     with transaction.atomic():
         for row in KnownBroker.objects.select_for_update().filter(cluster__name=cluster, name=name):
             row.processes.pop(str(broker_id), None)
-            row.save(update_fields=["processes"])
+            row.addresses.pop(str(broker_id), None)
+            row.save(update_fields=["processes", "addresses"])
 
 
 def note_topic(cluster: str, topic: str, brokers: Iterable[str], counts: QueueCounts) -> None:

@@ -32,7 +32,8 @@ export const paths = {
   clusters: `${api}/clusters`,
   clusterProbe: `${api}/clusters:probe`,
   cluster,
-  broker: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}`,
+  /** A broker that was seen, or one process of it. */
+  broker: (c: string, broker: string, id: number | null = null) => `${cluster(c)}/brokers/${part(broker)}${id === null ? "" : `?broker_id=${id}`}`,
   brokerSettings: (c: string, broker: string, id = 0) => `${cluster(c)}/brokers/${part(broker)}/config${ofProcess(id)}`,
   brokerSettingsPreview: (c: string, broker: string, id = 0) => `${cluster(c)}/brokers/${part(broker)}/config:preview${ofProcess(id)}`,
   replicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas`,

@@ -17,6 +17,7 @@ from console.clusters.memory import (
     Sighting,
     aremember,
     aremembered,
+    drop_process,
     note_topic,
     remember,
     remembered,
@@ -127,6 +128,13 @@ def test_a_process_that_is_listed_no_more_stays_until_it_is_forgotten_or_another
         remember("prod", [Sighting("broker-a", {0: "s:1", number: f"x:{number}"})], later + timedelta(seconds=number))
     remember("prod", [Sighting("broker-a", {0: "s:1"})], later + timedelta(hours=1))
     assert [number for number, _, _ in processes()] == [0, *range(15, 15 + MOST_GONE)]
+
+
+def test_a_process_is_forgotten_also_where_nobody_is_listed(prod: Cluster) -> None:
+    remember("prod", [Sighting("broker-a", {0: "m:1", 1: "s:1"})], AT)
+    drop_process("prod", "broker-a", 1)
+    known = remembered("prod").brokers["broker-a"]
+    assert (known.addresses, [each.broker_id for each in known.processes]) == ({0: "m:1"}, [0])
 
 
 def test_the_memory_goes_with_its_cluster(prod: Cluster) -> None:

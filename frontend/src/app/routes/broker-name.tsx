@@ -1,14 +1,21 @@
 import { useParams } from "@tanstack/react-router"
+import { useCallback } from "react"
 import { ResourceChanges } from "@/features/audit/components/resource-changes"
 import { ReplicasPage } from "@/features/brokers/components/replicas-page"
+import { ForgetProcess } from "@/features/clusters/components/forget-process"
 import { useCluster } from "@/hooks/use-cluster"
+import type { Replica } from "@/lib/api-types"
 
 /** One broker name: its replicas, and who changed it over Gantry. */
 export function BrokerNameRoute() {
   const { broker } = useParams({ from: "/inside/broker/$broker" })
   const cluster = useCluster()
+  const forget = useCallback(
+    ({ broker_id: id, address, last_seen_at: seen }: Replica) => <ForgetProcess cluster={cluster} broker={broker} process={{ id, address, seen }} />,
+    [cluster, broker],
+  )
   return (
-    <ReplicasPage cluster={cluster} broker={broker}>
+    <ReplicasPage cluster={cluster} broker={broker} forget={forget}>
       <ResourceChanges resource={`${cluster}/brokers/${broker}`} />
     </ReplicasPage>
   )

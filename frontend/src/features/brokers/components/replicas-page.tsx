@@ -26,12 +26,14 @@ import { StreamsTable } from "./streams-table"
 interface ReplicasPageProps {
   cluster: string
   broker: string
+  /** What forgets a process that no name server lists any more. */
+  forget?: (gone: Replica) => ReactNode
   /** Panels of other features, under the replicas. */
   children?: ReactNode
 }
 
 /** One broker name: who is master, and how far each of the others is behind. */
-export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
+export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPageProps) {
   const { t } = useTranslation()
   const query = useReplicas(cluster, broker)
   const known = query.data
@@ -57,7 +59,7 @@ export function ReplicasPage({ cluster, broker, children }: ReplicasPageProps) {
         {known && <Banners replicas={known} onAdopt={() => setForm("adopt")} />}
         {known && <Figures replicas={known} />}
         <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
-          {(replicas) => <ReplicasTable cluster={cluster} of={replicas} />}
+          {(replicas) => <ReplicasTable cluster={cluster} of={replicas} forget={forget} />}
         </QueryPanel>
         {known && <StreamsTable of={known} />}
         {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} broker={broker} />}

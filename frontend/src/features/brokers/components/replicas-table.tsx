@@ -1,5 +1,5 @@
 import { IconAlertTriangle, IconCircleCheck, IconCopy, IconCrown, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react"
-import { useMemo } from "react"
+import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
@@ -14,9 +14,17 @@ import { ReplicaMenu } from "./replica-menu"
 
 const column = columnsFor<Replica>()
 
+interface ReplicasTableProps {
+  cluster: string
+  of: Replicas
+  /** What forgets a process that no name server lists any more. */
+  forget?: (gone: Replica) => ReactNode
+}
+
 /** One row for each process of a broker name. All rails share one scale: the largest lag. */
-export function ReplicasTable({ cluster, of: { broker, replicas, failover } }: { cluster: string; of: Replicas }) {
+export function ReplicasTable({ cluster, of: { broker, replicas, failover }, forget }: ReplicasTableProps) {
   const { t } = useTranslation()
+  const isMissed = failover === null && replicas.some(({ last_seen_at: seen }) => seen !== null)
   const isLed = failover !== null
   const hasMaster = failover?.master_id != null
   const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
@@ -38,8 +46,9 @@ export function ReplicasTable({ cluster, of: { broker, replicas, failover } }: {
       column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />),
       column("started", t("replicas.started"), { align: "end", isSecondary: true, minWidth: 980 }, ({ started_at: at }) => <Ago at={at} />),
       ...(isLed ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} hasMaster={hasMaster} />)] : []),
+      ...(isMissed && forget ? [column("forget", "", { align: "end" }, (replica) => replica.last_seen_at !== null && forget(replica))] : []),
     ],
-    [t, scale, isLed, hasMaster, cluster, broker],
+    [t, scale, isLed, hasMaster, cluster, broker, isMissed, forget],
   )
   return <DataTable natural label={t("replicas.title")} columns={columns} rows={[...replicas]} rowId={({ broker_id: id }) => String(id)} />
 }

@@ -22,6 +22,7 @@ import { reasonIn } from "@/lib/reasons"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
 import { ForgetBroker } from "./forget-broker"
+import { ForgetProcess } from "./forget-process"
 
 interface BrokerPageProps {
   cluster: string
@@ -110,11 +111,21 @@ function Brokers({ cluster, brokers }: { cluster: string; brokers: Broker[] }) {
       column("disk", t("overview.disk"), { width: 150, minWidth: 860 }, (broker) => <ProgressRail ratio={broker.disk_used_ratio} />),
       column("ratio", "%", { align: "end" }, (broker) => <Num value={broker.disk_used_ratio} write={percentNumber} reason={broker.reason} />),
       column("up", t("overview.up"), { align: "end", isSecondary: true, minWidth: 980 }, (broker) => <Duration ms={broker.uptime_ms} />),
-      ...(isMissed ? [column("forget", "", { align: "end" }, ({ name, reachable }) => !reachable && <ForgetBroker cluster={cluster} broker={name} />)] : []),
+      ...(isMissed ? [column("forget", "", { align: "end" }, (broker) => <Forget cluster={cluster} broker={broker} all={brokers} />)] : []),
     ],
-    [t, cluster, isMissed, hasSlaves],
+    [t, cluster, brokers, isMissed, hasSlaves],
   )
   return <DataTable natural label={t("broker.brokers")} columns={columns} rows={brokers} rowId={({ address, broker_id }) => `${address} ${broker_id}`} />
+}
+
+/** The whole broker where its master is missed; else the one process. Which replicas there are, the controllers say. */
+function Forget({ cluster, broker, all }: { cluster: string; broker: Broker; all: Broker[] }) {
+  const { name, address, broker_id: id, reachable, role, replica_id: replica } = broker
+  if (reachable) return null
+  const ofName = all.filter((each) => each.name === name)
+  const isWholeMissed = ofName.every((each) => !each.reachable)
+  if (isWholeMissed ? broker === ofName[0] : role === "master") return <ForgetBroker cluster={cluster} broker={name} />
+  return isWholeMissed || replica !== null ? null : <ForgetProcess cluster={cluster} broker={name} process={{ id, address }} />
 }
 
 function NameLink({ broker }: { broker: string }) {
