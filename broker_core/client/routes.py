@@ -187,6 +187,13 @@ class Routes:
                 self.on_moved(former)
         return True
 
+    def hear(self, broker: BrokerData) -> None:
+        """Record the addresses of a broker that is in use; of any other only who is there, until a route names it."""
+        if broker.broker_name not in self._brokers:
+            self.note_names(broker)
+        elif self.learn(broker):
+            self.on_new_brokers()
+
     def _spread(self, broker: BrokerData) -> None:
         """Tell the routes of other topics of a broker's new addresses."""
         for known in self._known.values():
@@ -213,6 +220,11 @@ class Routes:
     def master(self, broker_name: str) -> str | None:
         """Return the address of the broker's master, from the latest route with that broker."""
         return self._brokers.get(broker_name, {}).get(MASTER_ID)
+
+    def slaves(self, broker_name: str) -> list[tuple[int, str]]:
+        """Return id and address of each slave of the broker, by id, from the latest route with that broker."""
+        addrs = self._brokers.get(broker_name, {})
+        return [(broker_id, addr) for broker_id, addr in sorted(addrs.items()) if broker_id != MASTER_ID]
 
     def readable(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
         """Return the address to read from: the requested id, else the next slave, else any."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader
+from broker_core.client.admin.replica_reads import FromSlave, at_master, at_replica
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import ask_all
 from broker_core.client.routes import Route
@@ -36,6 +37,16 @@ _BLOCK: Final = 32
 _END_OF_TIME: Final = 2**62
 
 
+@dataclass(frozen=True, slots=True)
+class _Replica:
+    """Who answers for one queue, from the first question on; `slave` if it is not the master."""
+
+    addr: str
+    first: int
+    """The first offset that it has."""
+    slave: FromSlave | None
+
+
 @dataclass(slots=True)
 class _Backwards:
     """One queue, read backwards."""
@@ -47,6 +58,7 @@ class _Backwards:
     """The offset from which on everything is read."""
     begin: int
     end: int
+    replica: _Replica
     block: list[StoredMessage] = field(default_factory=list)
     """Read but not returned yet, oldest first."""
 
@@ -72,7 +84,7 @@ class _Backwards:
 
     async def _read_block(self) -> None:
         low = max(self.first, self.upper - _BLOCK)
-        read = await self.ranges.before(self.queue, low, self.upper)
+        read = await self.ranges.before(self.queue, low, self.upper, at=self.replica.addr)
         self.block = [message for message in read if self.begin <= message.store_timestamp <= self.end]
         self.upper = low
         if read and read[0].store_timestamp < self.begin:
@@ -89,6 +101,7 @@ class _Forwards:
     """The offset up to which everything is read."""
     last: int
     end: int
+    replica: _Replica
     block: list[StoredMessage] = field(default_factory=list)
     """Read but not returned yet, newest first."""
 
@@ -114,7 +127,7 @@ class _Forwards:
 
     async def _read_block(self) -> None:
         high = min(self.last, self.lower + _BLOCK)
-        read = await self.ranges.before(self.queue, self.lower, high)
+        read = await self.ranges.before(self.queue, self.lower, high, at=self.replica.addr)
         self.block = [message for message in reversed(read) if message.store_timestamp <= self.end]
         self.lower = high
         if len(self.block) < len(read):
@@ -140,6 +153,7 @@ class Browse:
         *,
         queue_id: int | None,
         positions: Mapping[MessageQueue, int] | None,
+        with_slaves: bool,
     ) -> BrowsePage:
         """Return one page, newest first; queues whose broker fails are left out, and the broker is named."""
         route = await self._requests.session.routes.get(topic)
@@ -149,37 +163,46 @@ class Browse:
             queues = [queue for queue in route.read_queues if queue_id is None or queue.queue_id == queue_id]
 
         async def start(queue: MessageQueue) -> _Backwards:
-            return await self._start(queue, begin, end, None if positions is None else positions[queue])
+            replica = await self._replica(queue, with_slaves)
+            upper = await self._upper(replica.addr, queue, end) if positions is None else positions[queue]
+            return _Backwards(queue, self._ranges, replica.first, upper, begin, end, replica)
 
         return await _page(route, queues, start, limit)
 
-    async def newer(self, topic: str, end: int, limit: int, positions: Mapping[MessageQueue, int]) -> BrowsePage:
+    async def newer(
+        self, topic: str, end: int, limit: int, positions: Mapping[MessageQueue, int], *, with_slaves: bool
+    ) -> BrowsePage:
         """Return the page after these positions, oldest first; failures are treated like those of `page`."""
         route = await self._requests.session.routes.get(topic)
 
         async def start(queue: MessageQueue) -> _Forwards:
-            first = await self._offset(queue, GetMinOffsetRequest(queue.topic, queue.queue_id), GetMinOffsetResponse)
-            last = await self._upper(queue, end)
-            return _Forwards(queue, self._ranges, max(first, positions[queue]), last, end)
+            replica = await self._replica(queue, with_slaves)
+            last = await self._upper(replica.addr, queue, end)
+            return _Forwards(queue, self._ranges, max(replica.first, positions[queue]), last, end, replica)
 
         return await _page(route, list(positions), start, limit)
 
-    async def _start(self, queue: MessageQueue, begin: int, end: int, position: int | None) -> _Backwards:
-        first = await self._offset(queue, GetMinOffsetRequest(queue.topic, queue.queue_id), GetMinOffsetResponse)
-        upper = await self._upper(queue, end) if position is None else position
-        return _Backwards(queue, self._ranges, first, upper, begin, end)
+    async def _replica(self, queue: MessageQueue, with_slaves: bool) -> _Replica:
+        header = GetMinOffsetRequest(queue.topic, queue.queue_id)
 
-    async def _upper(self, queue: MessageQueue, end: int) -> int:
+        async def ask(addr: str) -> tuple[str, int]:
+            return addr, await self._offset(addr, header, GetMinOffsetResponse)
+
+        read = at_replica if with_slaves else at_master
+        (addr, first), slave = await read(self._requests, queue.broker_name, ask)
+        return _Replica(addr, first, slave)
+
+    async def _upper(self, addr: str, queue: MessageQueue, end: int) -> int:
         """Return an offset after every message that was stored up to `end`."""
-        last = await self._offset(queue, GetMaxOffsetRequest(queue.topic, queue.queue_id), GetMaxOffsetResponse)
+        last = await self._offset(addr, GetMaxOffsetRequest(queue.topic, queue.queue_id), GetMaxOffsetResponse)
         if end >= _END_OF_TIME:
             return last
         # The message nearest to the time is the first one after it, or the last one before it.
         header = SearchOffsetRequest(queue.topic, queue.queue_id, end + 1)
-        return min(last, await self._offset(queue, header, SearchOffsetResponse) + 1)
+        return min(last, await self._offset(addr, header, SearchOffsetResponse) + 1)
 
-    async def _offset(self, queue: MessageQueue, header: object, kind: type[_Offset]) -> int:
-        return (await self._requests.ask_master(kind, queue.broker_name, header)).offset
+    async def _offset(self, addr: str, header: object, kind: type[_Offset]) -> int:
+        return self._requests.read(kind, await self._requests.ask(addr, header), addr).offset
 
 
 async def _page(
@@ -202,6 +225,7 @@ async def _page(
         finished={reader.queue: reader.position for reader in readers if not reader.has_more},
         failed=failed,
         asked=frozenset(queue.broker_name for queue in (*route.read_queues, *queues)),
+        slaves={slave.broker_name: slave for reader in readers if (slave := reader.replica.slave) is not None},
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from broker_core.client.admin.placed import PlacedMessage
+from broker_core.client.admin.replica_reads import FromSlave, at_master, at_replica
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.errors import MalformedAnswer, refusal
 from broker_core.errors import GantryError
@@ -97,31 +98,41 @@ class KeyFound:
     failed: dict[str, GantryError] = field(default_factory=dict)
     """Brokers that did not answer, by name."""
     answers: list[IndexAnswer] = field(default_factory=list)
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were asked in the place of their masters, by broker name."""
 
 
 class KeyLookup:
     """Looks up keys, one after the other, in many topics at once."""
 
     def __init__(
-        self, requests: AdminRequests, masters: Mapping[str, str], topics: Sequence[str], wanted: QueryMessageRequest
+        self,
+        requests: AdminRequests,
+        brokers: Iterable[str],
+        topics: Sequence[str],
+        wanted: QueryMessageRequest,
+        *,
+        with_slaves: bool,
     ) -> None:
-        self.asked: Final = frozenset(masters.values())
+        self.asked: Final = frozenset(brokers)
         """Names of the brokers that are asked."""
         self._requests = requests
-        self._masters = masters
         self._topics = topics
         self._wanted = wanted
+        self._read = at_replica if with_slaves else at_master
+        self._slaves: dict[str, tuple[str, FromSlave]] = {}
+        """By name the address of each slave that answered: its master is not looked for with every key."""
         self._places = asyncio.Semaphore(_AT_ONCE)
 
     async def find(self, key: str, *, ends: float) -> KeyFound:
         """Return what the brokers have of the key; what is not asked at the monotonic time `ends` is cut short."""
         found = KeyFound(key)
-        await asyncio.gather(*(self._ask(found, addr, topic, ends) for topic in self._topics for addr in self._masters))
+        await asyncio.gather(*(self._ask(found, name, topic, ends) for topic in self._topics for name in self.asked))
         found.messages.sort(key=lambda each: each.message.store_timestamp, reverse=True)
         return found
 
-    async def _ask(self, found: KeyFound, addr: str, topic: str, ends: float) -> None:
-        name = self._masters[addr]
+    async def _ask(self, found: KeyFound, name: str, topic: str, ends: float) -> None:
+        header = replace(self._wanted, topic=topic, key=found.key)
         async with self._places:
             if time.monotonic() >= ends:
                 found.cut_short = True
@@ -129,13 +140,27 @@ class KeyLookup:
             if name in found.failed:
                 return
             try:
-                answer = await ask_index(self._requests, addr, replace(self._wanted, topic=topic, key=found.key))
+                answer, slave = await self._answer(name, header)
             except GantryError as error:
                 found.failed[name] = error
                 return
+        if slave is not None:
+            found.slaves[name] = slave
         found.messages += [PlacedMessage(message, name) for message in answer.matching]
         found.has_more = found.has_more or not answer.is_complete
         found.answers.append(answer)
+
+    async def _answer(self, name: str, header: QueryMessageRequest) -> tuple[IndexAnswer, FromSlave | None]:
+        async def ask(addr: str) -> tuple[str, IndexAnswer]:
+            return addr, await ask_index(self._requests, addr, header)
+
+        if name in self._slaves:
+            addr, slave = self._slaves[name]
+            return (await ask(addr))[1], slave
+        (addr, answer), slave_now = await self._read(self._requests, name, ask)
+        if slave_now is not None:
+            self._slaves[name] = addr, slave_now
+        return answer, slave_now
 
 
 def figures_of(answers: Iterable[IndexAnswer]) -> SearchFigures:

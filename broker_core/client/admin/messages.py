@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from broker_core.client.admin.browse import Browse
 from broker_core.client.admin.groups import Groups
-from broker_core.client.admin.index import MAX_FOUND, KeyLookup, SearchFigures, ask_index, figures_of
+from broker_core.client.admin.index import MAX_FOUND, IndexAnswer, KeyLookup, SearchFigures, ask_index, figures_of
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage, RangeReader, view
+from broker_core.client.admin.replica_reads import FromSlave, at_master, at_replica
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
-from broker_core.client.errors import NoMaster, Unreachable
+from broker_core.client.errors import BrokerUnavailable, NoMaster, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -35,7 +36,7 @@ class SearchResult:
 
     messages: list[PlacedMessage] = field(default_factory=list)
     complete: bool = True
-    """Whether the search was complete: every broker answered, and none reached a limit."""
+    """Whether the search was complete: every master answered, and none reached a limit."""
     is_cut: bool = False
     """Whether a broker that answered reached a limit."""
     figures: SearchFigures = field(default_factory=SearchFigures)
@@ -45,6 +46,8 @@ class SearchResult:
     """Name of each broker that was searched, by address."""
     oldest_at: dict[str, int] = field(default_factory=dict)
     """When the oldest message that each broker returned was stored (ms), by name; it may be outside of the range."""
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were searched in the place of their masters, by broker name."""
 
 
 class DeliveryState(StrEnum):
@@ -85,80 +88,91 @@ class Messages:
         max_messages: int = MAX_FOUND,
         on_brokers_of: str | None = None,
         without: Collection[str] = (),
+        with_slaves: bool = False,
     ) -> SearchResult:
         """Return messages with `key` among their keys or as unique id, stored from `begin` to `end` (ms).
 
         Every broker of the topic, or of another one, is asked for `max_messages`, at most 64, but for those at the
-        addresses `without`. One without a master fails with NoMaster, by its name. Raises TopicNotFound or Unreachable.
+        addresses `without`. One without a master fails with NoMaster, by its name; `with_slaves` a slave is asked
+        first, as in the place of a master that is away. Raises TopicNotFound or Unreachable.
         """
         route = await self._requests.route_now(on_brokers_of or topic)
-        masters = {addr: name for name, addr in route.masters.items() if addr not in without}
-        leaderless = {name: NoMaster(name, topic=topic) for name in route.leaderless if name not in without}
+        named = {addr: name for name, addr in route.masters.items()} | {name: name for name in route.leaderless}
+        asked = {place: name for place, name in named.items() if place not in without}
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
-        answers = await self._requests.ask_each(masters, lambda addr: ask_index(self._requests, addr, header))
-        placed = [
-            PlacedMessage(message, masters[addr])
-            for addr, searched in answers.found.items()
-            for message in searched.matching
-        ]
-        placed.sort(key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
-        is_cut = not all(each.is_complete for each in answers.found.values())
-        oldest = {masters[addr]: each.oldest_at for addr, each in answers.found.items() if each.oldest_at is not None}
+        read = at_replica if with_slaves else at_master
+        answers = await self._requests.ask_each(
+            asked,
+            lambda place: read(self._requests, asked[place], lambda addr: ask_index(self._requests, addr, header)),
+        )
+        found = {asked[place]: searched for place, (searched, _) in answers.found.items()}
+        slaves = {slave.broker_name: slave for _, slave in answers.found.values() if slave is not None}
+        is_cut = not all(each.is_complete for each in found.values())
         return SearchResult(
-            placed,
-            complete=answers.complete and not is_cut and not leaderless,
+            _newest_first(found),
+            complete=answers.complete and not is_cut and not slaves,
             is_cut=is_cut,
-            figures=figures_of(answers.found.values()),
-            failed={**answers.failed, **leaderless},
-            asked={**masters, **{name: name for name in leaderless}},
-            oldest_at=oldest,
+            figures=figures_of(found.values()),
+            failed=answers.failed,
+            asked=asked,
+            oldest_at={name: each.oldest_at for name, each in found.items() if each.oldest_at is not None},
+            slaves=slaves,
         )
 
-    async def key_lookup(self, topics: Sequence[str], *, begin: int, end: int, limit: int) -> KeyLookup:
+    async def key_lookup(
+        self, topics: Sequence[str], *, begin: int, end: int, limit: int, with_slaves: bool = False
+    ) -> KeyLookup:
         """Return a lookup of keys in these topics, for at most `limit` messages of a key, topic and broker.
 
-        A single topic must exist (TopicNotFound). Several are asked for on every broker, whichever has them.
+        A single topic must exist (TopicNotFound). Several are asked for on every broker, whichever has them. Slaves are
+        asked as by `search`.
         """
         one = topics[0] if len(topics) == 1 else None
-        masters = await (self._requests.masters() if one is None else self._requests.masters_of(one))
+        names = await (self._requests.broker_names() if one is None else self._requests.broker_names_of(one))
         wanted = QueryMessageRequest("", "", min(limit, MAX_FOUND), begin, end)
-        return KeyLookup(self._requests, masters, topics, wanted)
+        return KeyLookup(self._requests, names, topics, wanted, with_slaves=with_slaves)
 
-    async def find(self, topic: str, message_id: str) -> PlacedMessage | None:
-        """Return the message with this unique id or offset id; raise TopicNotFound or Unreachable.
+    async def find(self, topic: str, message_id: str, *, with_slaves: bool = False) -> PlacedMessage | None:
+        """Return the message with this unique id or offset id; raise TopicNotFound, NoMaster or Unreachable.
 
-        None means that every broker of the topic was searched.
+        None means that every broker of the topic was searched, each at its master. Slaves are asked as by `search`.
         """
-        found = await self.find_by_offset_id(message_id)
+        found = await self.find_by_offset_id(message_id, with_slaves=with_slaves)
         if found is not None and found.message.topic == topic:
             return found
         for begin in _begins(message_id):
-            result = await self.search(topic, message_id, begin=begin)
+            result = await self.search(topic, message_id, begin=begin, with_slaves=with_slaves)
             exact = [each for each in result.messages if each.message.unique_id == message_id]
             if exact:
-                return exact[-1]  # the oldest: later ones are retries or copies of it
-            silent = next((error for error in result.failed.values() if isinstance(error, Unreachable)), None)
+                oldest = exact[-1]  # later ones are retries or copies of it
+                return replace(oldest, slave=result.slaves.get(oldest.broker_name))
+            away = [*result.failed.values(), *(slave.why for slave in result.slaves.values())]
+            silent = next(
+                (error for error in away if isinstance(error, (Unreachable, NoMaster, BrokerUnavailable))), None
+            )
             if silent is not None:
                 raise silent
         return None
 
-    async def find_by_offset_id(self, offset_id: str) -> PlacedMessage | None:
+    async def find_by_offset_id(self, offset_id: str, *, with_slaves: bool = False) -> PlacedMessage | None:
         """Return the message at the place that an offset id names; None if there is none or the id is not an offset id.
 
-        Only brokers of this cluster are queried, whatever address the id contains.
+        Only brokers of this cluster are queried, whatever address the id contains. Slaves are asked as by `search`.
         """
         try:
             place = parse_offset_id(offset_id)
         except MalformedMessageId:
             return None
         masters = await self._requests.masters()
-        named = f"[{place.ip}]:{place.port}" if ":" in place.ip else f"{place.ip}:{place.port}"
+        at = f"[{place.ip}]:{place.port}" if ":" in place.ip else f"{place.ip}:{place.port}"
+        names = [masters[at]] if at in masters else await self._requests.broker_names()
+        read = at_replica if with_slaves else at_master
         answers = await self._requests.ask_each(
-            [named] if named in masters else masters, lambda addr: view(self._requests, addr, place.log_offset)
+            names, lambda name: read(self._requests, name, lambda addr: view(self._requests, addr, place.log_offset))
         )
-        for addr, message in answers.found.items():
+        for name, (message, slave) in answers.found.items():
             if message is not None and message.offset_id == offset_id.upper():
-                return PlacedMessage(message, masters[addr])
+                return PlacedMessage(message, name, slave)
         return None
 
     async def at(self, queue: MessageQueue, offset: int) -> PlacedMessage | None:
@@ -166,9 +180,17 @@ class Messages:
         page = await self._ranges.page(queue, offset, 1)
         return page.messages[0] if page.messages and page.messages[0].message.queue_offset == offset else None
 
-    async def page(self, queue: MessageQueue, offset: int, limit: int) -> BrowsePage:
-        """Return up to `limit` messages of a queue from `offset` on, oldest first, with the bounds of the queue."""
-        return await self._ranges.page(queue, offset, limit)
+    async def page(self, queue: MessageQueue, offset: int, limit: int, *, with_slaves: bool = False) -> BrowsePage:
+        """Return up to `limit` messages of a queue from `offset` on, oldest first, with the bounds of the queue.
+
+        Slaves are asked as by `search`; the page then says so.
+        """
+        if not with_slaves:
+            return await self._ranges.page(queue, offset, limit)
+        page, slave = await at_replica(
+            self._requests, queue.broker_name, lambda addr: self._ranges.page(queue, offset, limit, at=addr)
+        )
+        return page if slave is None else replace(page, slaves={slave.broker_name: slave})
 
     async def browse(
         self,
@@ -179,23 +201,32 @@ class Messages:
         limit: int = 50,
         queue_id: int | None = None,
         positions: dict[MessageQueue, int] | None = None,
+        with_slaves: bool = False,
     ) -> BrowsePage:
         """Return the newest `limit` messages stored from `begin` to `end` (ms), newest first.
 
-        Pass the page's `positions` back for the next, older page. Raises TopicNotFound or Unreachable; brokers that
-        failed are in the page.
+        Pass the page's `positions` back for the next, older page. Raises TopicNotFound, NoMaster or Unreachable;
+        brokers that failed are in the page, and so are those whose slaves were read (`with_slaves`).
         """
-        return await self._browse.page(topic, begin, end, limit, queue_id=queue_id, positions=positions)
+        return await self._browse.page(
+            topic, begin, end, limit, queue_id=queue_id, positions=positions, with_slaves=with_slaves
+        )
 
     async def browse_newer(
-        self, topic: str, positions: Mapping[MessageQueue, int], *, end: int = _MAX_TIME, limit: int = 50
+        self,
+        topic: str,
+        positions: Mapping[MessageQueue, int],
+        *,
+        end: int = _MAX_TIME,
+        limit: int = 50,
+        with_slaves: bool = False,
     ) -> BrowsePage:
         """Return the `limit` messages that follow these offsets, stored up to `end` (ms), oldest first.
 
         The offsets are those from which an older page was read: its `positions` and `finished` together. Pass those of
         this page for the next, newer one. Raises like `browse`.
         """
-        return await self._browse.newer(topic, end, limit, positions)
+        return await self._browse.newer(topic, end, limit, positions, with_slaves=with_slaves)
 
     async def deliveries(self, placed: PlacedMessage) -> list[Delivery]:
         """Return for each group of the message's topic whether it has consumed the message."""
@@ -224,6 +255,11 @@ class Messages:
             lambda addr: self._requests.ask_for(ConsumeMessageDirectlyResult, addr, header),
             is_repeatable=False,
         )
+
+
+def _newest_first(found: Mapping[str, IndexAnswer]) -> list[PlacedMessage]:
+    placed = [PlacedMessage(message, name) for name, searched in found.items() for message in searched.matching]
+    return sorted(placed, key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
 
 
 def _begins(message_id: str) -> Iterable[int]:

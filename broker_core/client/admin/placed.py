@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
 from broker_core.client.errors import BrokerRefused, MalformedAnswer
@@ -24,6 +25,8 @@ class PlacedMessage:
 
     message: StoredMessage
     broker_name: str
+    slave: FromSlave | None = None
+    """The slave that returned it, if it was looked for by its id."""
 
     @property
     def queue(self) -> MessageQueue:
@@ -47,6 +50,8 @@ class BrowsePage:
     """Queues that could not be read, by broker name."""
     asked: frozenset[str] = frozenset()
     """Names of the brokers that the name server lists for the topic, for pages by time."""
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were read in the place of their masters, by broker name."""
 
 
 async def view(requests: AdminRequests, addr: str, log_offset: int) -> StoredMessage | None:
@@ -69,26 +74,28 @@ class RangeReader:
     def __init__(self, session: Session) -> None:
         self._consumer = PullConsumer(session, BROWSING_GROUP)
 
-    async def page(self, queue: MessageQueue, offset: int, limit: int) -> BrowsePage:
-        """Return up to `limit` messages from `offset` on, oldest first.
+    async def page(self, queue: MessageQueue, offset: int, limit: int, *, at: str | None = None) -> BrowsePage:
+        """Return up to `limit` messages from `offset` on, oldest first; of the broker `at` an address if it is given.
 
         For an offset outside the queue there are no messages, only the bounds of the queue. Raises like `pull`.
         """
         messages: list[StoredMessage] = []
         while True:
-            result = await self._consumer.pull(queue, offset, max_messages=min(32, limit - len(messages)))
+            begin, wanting = offset, min(32, limit - len(messages))
+            result = await self._consumer.pull(queue, begin, max_messages=wanting, at=at)
             messages += result.messages
             if result.status is not PullStatus.OFFSET_ILLEGAL:
                 offset = int(result.next_offset)
-            if len(messages) >= limit or not _goes_on(result):
+            # A slave answers an offset outside of the queue like one without a match, and advances nobody.
+            if len(messages) >= limit or offset <= begin or not _goes_on(result):
                 return _page(queue, messages, offset, result)
 
-    async def before(self, queue: MessageQueue, begin: int, end: int) -> list[StoredMessage]:
-        """Return the messages of a queue from offset `begin` up to `end`, oldest first."""
+    async def before(self, queue: MessageQueue, begin: int, end: int, *, at: str | None = None) -> list[StoredMessage]:
+        """Return the messages of a queue from offset `begin` up to `end`, oldest first; `at` as for `page`."""
         messages: list[StoredMessage] = []
         offset = begin
         while offset < end:
-            result = await self._consumer.pull(queue, offset, max_messages=min(32, end - offset))
+            result = await self._consumer.pull(queue, offset, max_messages=min(32, end - offset), at=at)
             messages += [message for message in result.messages if message.queue_offset < end]
             if not _goes_on(result) or result.next_offset <= offset:
                 break

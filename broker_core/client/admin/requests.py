@@ -64,13 +64,22 @@ class AdminRequests:
         info = self.decode(ClusterInfo, answer, "name server")
         self._brokers = _addresses(info)
         for broker in info.broker_addr_table.values():
-            self.session.routes.note_names(broker)
+            self.session.routes.hear(broker)
         self._asked_at = time.monotonic()
         return self._brokers
 
     async def masters(self) -> dict[str, str]:
         """Return address → broker name of every master."""
         return {broker.addr: broker.name for broker in await self.brokers() if broker.is_master}
+
+    async def broker_names(self) -> list[str]:
+        """Return the names of all brokers, also of those that have no master at the moment."""
+        return sorted({broker.name for broker in await self.brokers()})
+
+    async def broker_names_of(self, topic: str) -> list[str]:
+        """Return the same of the brokers that have `topic`; raise TopicNotFound."""
+        route = await self.route_now(topic)
+        return sorted({*route.masters, *route.leaderless})
 
     async def masters_among(self, brokers: Iterable[str] | None) -> dict[str, str]:
         """Return the same for the brokers with these names, or for all if None."""

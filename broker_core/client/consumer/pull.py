@@ -77,6 +77,8 @@ class Pull:
     broker_id: int = 0
     is_lite: bool = False
     """Set by a lite pull consumer."""
+    at: str | None = None
+    """The address to ask instead of the one that the route has for `broker_id`."""
 
     def header(self) -> PullMessageRequest:
         """Return the request header."""
@@ -104,12 +106,7 @@ class Pull:
 async def pull(session: Session, wanted: Pull) -> PullResult:
     """Pull once; raise NoRoute, TopicNotFound, SubscriptionRefused, NoPermission, BrokerRefused or Unreachable."""
     queue = wanted.queue
-    addr = session.routes.readable(queue.broker_name, wanted.broker_id)
-    if addr is None:
-        await session.routes.refresh(queue.topic)
-        addr = session.routes.readable(queue.broker_name, wanted.broker_id)
-        if addr is None:
-            raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+    addr = wanted.at or await _address(session, wanted)
     if addr != session.routes.master(queue.broker_name):
         # One that hangs must not hold up its reader for long, and a new master may be there at any moment.
         wait_ms = min(wanted.wait_ms, _SLAVE_WAIT_MS)
@@ -119,6 +116,17 @@ async def pull(session: Session, wanted: Pull) -> PullResult:
     if status is None:
         raise session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
     return _result(status, answer, wanted.subscription, addr)
+
+
+async def _address(session: Session, wanted: Pull) -> str:
+    queue = wanted.queue
+    addr = session.routes.readable(queue.broker_name, wanted.broker_id)
+    if addr is None:
+        await session.routes.refresh(queue.topic)
+        addr = session.routes.readable(queue.broker_name, wanted.broker_id)
+        if addr is None:
+            raise NoRoute(queue.topic, f"broker {queue.broker_name!r} is not in its route")
+    return addr
 
 
 def _result(status: PullStatus, answer: Command, data: SubscriptionData, addr: str) -> PullResult:
@@ -159,10 +167,12 @@ class PullConsumer:
         expression: str = EVERYTHING,
         expression_type: str = TAG,
         timeout_ms: int | None = None,
+        at: str | None = None,
     ) -> PullResult:
         """Read from `offset` on, at most 32 messages or what the broker returns; raises like `pull`.
 
-        A damaged message is among them, with its stored bytes and the reason in `damage`.
+        The master is asked, a slave if there is none, or the broker `at` an address. A damaged message is among them,
+        with its stored bytes and the reason in `damage`.
         """
         wanted = Pull(
             group=self.group,
@@ -172,6 +182,7 @@ class PullConsumer:
             max_messages=max_messages,
             wait_ms=wait_ms,
             timeout_ms=timeout_ms or (wait_ms + _SWEEP_MS if wait_ms else self._session.config.admin_timeout_ms),
+            at=at,
         )
         return await pull(self._session, wanted)
 
