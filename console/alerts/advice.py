@@ -15,6 +15,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "what it may lack.",
     "broker_without_master": "Sends to {subject} are refused. Start its replicas and a controller; "
     "if it stays so, the page of the broker says why nobody is elected.",
+    "broker_refuses_sends": "The page of {subject} says why it takes no sends. If too few replicas are in sync, start "
+    "or add what is missing, or lower min_in_sync and minInSyncReplicas.",
     "broker_stuck": "Start the replica of {subject} that has every acknowledged message, or accept the loss "
     "on the page of the broker.",
     "broker_set_back": "Nothing is decided about {subject}: start all its replicas, or adopt a state on the page of "

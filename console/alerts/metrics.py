@@ -31,6 +31,7 @@ SUBJECTS: Final[Mapping[str, SubjectKind]] = {
     "replicas_out_of_sync": "broker",
     "replicas_unclean": "broker",
     "broker_without_master": "broker",
+    "broker_refuses_sends": "broker",
     "broker_stuck": "broker",
     "broker_set_back": "broker",
     "elections_per_hour": "broker",
@@ -48,7 +49,7 @@ SUBJECTS: Final[Mapping[str, SubjectKind]] = {
 OF_JOBS: Final = frozenset(metric for metric, kind in SUBJECTS.items() if kind in ("job", "schedule"))
 YES_OR_NO: Final = frozenset(
     {
-        "broker_silent", "broker_without_master", "broker_stuck", "broker_set_back",
+        "broker_silent", "broker_without_master", "broker_refuses_sends", "broker_stuck", "broker_set_back",
         "controllers_leaderless", "controller_engine_down",
     }
 )  # fmt: skip
@@ -113,6 +114,14 @@ def of_decisions(decisions: Mapping[str, DecidedFigures], field: str) -> Values:
     return {name: getattr(each, field) for name, each in decisions.items()}
 
 
+def refusing_sends(state: ClusterState) -> Values:
+    """Return 1 for each of these names that takes no sends: by the word of its master, or because it has none."""
+    masters = [each for each in state.overview.brokers if each.broker_id == MASTER_ID]
+    told = {each.name: float(bool(each.send_refusal)) for each in masters if each.send_refusal is not None}
+    unheard = {name: 1.0 if each.without_master else None for name, each in state.decisions.items()}
+    return unheard | told
+
+
 def of_controllers(cluster: str, figures: ControllerFigures | None, field: str) -> Values:
     """Return a figure of the controllers; none of a cluster without any, and of an engine without a limit."""
     if figures is None:
@@ -142,6 +151,7 @@ _PLAIN: Final[Mapping[str, Callable[[ClusterState], Values]]] = {
     "replicas_out_of_sync": lambda state: of_decisions(state.decisions, "out_of_sync"),
     "replicas_unclean": lambda state: of_decisions(state.decisions, "unclean"),
     "broker_without_master": lambda state: of_decisions(state.decisions, "without_master"),
+    "broker_refuses_sends": refusing_sends,
     "broker_stuck": lambda state: of_decisions(state.decisions, "stuck"),
     "broker_set_back": lambda state: of_decisions(state.decisions, "set_back"),
     "elections_per_hour": lambda state: of_decisions(state.decisions, "elections"),

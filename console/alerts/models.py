@@ -36,6 +36,7 @@ class Metric(models.TextChoices):
     REPLICAS_OUT_OF_SYNC = "replicas_out_of_sync"
     REPLICAS_UNCLEAN = "replicas_unclean"
     BROKER_WITHOUT_MASTER = "broker_without_master"
+    BROKER_REFUSES_SENDS = "broker_refuses_sends"
     BROKER_STUCK = "broker_stuck"
     BROKER_SET_BACK = "broker_set_back"
     ELECTIONS_PER_HOUR = "elections_per_hour"

@@ -145,7 +145,9 @@ class OverviewStates:
             shown.disk_used_ratio = runtime.disk_used_ratio
             shown.commit_log_bytes = runtime.commit_log_bytes
             shown.log_end = runtime.log_end
-            if broker.broker_id != MASTER_ID:
+            if broker.broker_id == MASTER_ID:
+                shown.send_refusal = runtime.send_refusal
+            else:
                 behind = behind_of(_master_of(reading, broker.name), runtime)
                 shown.behind_bytes, shown.behind_ms = behind.bytes, behind.ms
         return shown

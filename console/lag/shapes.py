@@ -16,6 +16,9 @@ from console.moments import Moment
 _DELIVERED: Final = (
     "Messages per second that brokers delivered: to each group, and again where one was delivered again."
 )
+_REFUSAL: Final = (
+    "Why a master with automatic failover takes no sends, empty if it does; null of others, and of a silent one."
+)
 _BEHIND: Final = "What its master has and it has not; null for a master, and while one of both does not answer."
 
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
@@ -225,6 +228,7 @@ class BrokerState(Struct, kw_only=True):
     behind_ms: Annotated[
         int | None, Meta(description="Between the last messages of master and slave; null if one does not tell it.")
     ] = None
+    send_refusal: Annotated[str | None, Meta(description=_REFUSAL)] = None
 
 
 class OverviewLastKnown(Struct, frozen=True, kw_only=True):

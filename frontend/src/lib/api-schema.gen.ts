@@ -3467,7 +3467,7 @@ export interface components {
             value: number;
         };
         /** @enum {string} */
-        AlertMetric: "group_lag" | "group_time_lag_ms" | "group_in_rate" | "group_out_rate" | "topic_in_rate" | "dead_letters" | "dead_letters_per_hour" | "broker_disk_used" | "broker_silent" | "replica_lag_bytes" | "replica_lag_ms" | "replicas_out_of_sync" | "replicas_unclean" | "broker_without_master" | "broker_stuck" | "broker_set_back" | "elections_per_hour" | "controllers_silent" | "controllers_leaderless" | "controller_engine_down" | "controller_engine_used" | "disk_days_to_full" | "jobs_failed" | "jobs_failed_in_row" | "job_differences" | "schedule_late_ms" | "schedule_missed";
+        AlertMetric: "group_lag" | "group_time_lag_ms" | "group_in_rate" | "group_out_rate" | "topic_in_rate" | "dead_letters" | "dead_letters_per_hour" | "broker_disk_used" | "broker_silent" | "replica_lag_bytes" | "replica_lag_ms" | "replicas_out_of_sync" | "replicas_unclean" | "broker_without_master" | "broker_refuses_sends" | "broker_stuck" | "broker_set_back" | "elections_per_hour" | "controllers_silent" | "controllers_leaderless" | "controller_engine_down" | "controller_engine_used" | "disk_days_to_full" | "jobs_failed" | "jobs_failed_in_row" | "job_differences" | "schedule_late_ms" | "schedule_missed";
         /** @description A page of Alert. */
         AlertPage: {
             items: components["schemas"]["Alert"][];
@@ -3606,6 +3606,8 @@ export interface components {
             behind_bytes: number | null;
             /** @description Between the last messages of master and slave; null if one does not tell it. */
             behind_ms: number | null;
+            /** @description Why a master with automatic failover takes no sends, empty if it does; null of others, and of a silent one. */
+            send_refusal: string | null;
         };
         /** @description Access control of one broker process. */
         BrokerAccessControl: {

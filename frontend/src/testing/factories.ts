@@ -139,6 +139,7 @@ export const broker = (name: string, overrides: Partial<Broker> = {}): Broker =>
   log_end: 1_000,
   behind_bytes: null,
   behind_ms: null,
+  send_refusal: null,
   ...overrides,
 })
 

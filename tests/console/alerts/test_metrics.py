@@ -39,6 +39,24 @@ def test_what_controllers_decided_is_unknown_while_none_answers() -> None:
     assert read("broker_without_master", "local", shown) == {"led": 0.0, "lost": None}
 
 
+def test_a_broker_takes_sends_by_the_word_of_its_master_and_none_without_one() -> None:
+    words = {
+        "sent": "",
+        "few": "fewer replicas are in sync than minInSyncReplicas asks for",
+        "silent": None,
+        "plain": None,
+    }
+    decisions = {name: DecidedFigures(without_master=0.0) for name in ("sent", "few", "silent")}
+    without = {"none": DecidedFigures(without_master=1.0), "lost": DecidedFigures()}
+    masters = [replace(broker(name), send_refusal=words[name]) for name in words]
+    slave = replace(broker("sent"), broker_id=1, send_refusal="this replica is not the master")
+    shown = dataclasses.replace(state(brokers=(*masters, slave)), decisions=decisions | without)
+
+    assert read("broker_refuses_sends", "local", shown) == {
+        "sent": 0.0, "few": 1.0, "silent": None, "none": 1.0, "lost": None
+    }  # fmt: skip
+
+
 def test_controllers_have_figures_where_there_are_any_and_an_engine_a_share_of_what_it_allows() -> None:
     def seen(metric: str, controllers: ControllerFigures | None) -> Values | None:
         return read(metric, "local", dataclasses.replace(state(), controllers=controllers))

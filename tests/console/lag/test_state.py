@@ -573,3 +573,13 @@ def test_a_slave_is_no_second_source_of_messages_and_says_how_far_it_is_behind()
     assert states[1].in_rate == leader.in_rate == 100
     assert (follower.in_rate, follower.behind_bytes, follower.behind_ms) == (None, 5_100, None)
     assert (leader.behind_bytes, leader.log_end) == (None, 6_000)
+
+
+def test_a_master_says_whether_it_takes_sends_and_a_slave_takes_none_anyway() -> None:
+    slave = BrokerAddress("c", "broker-a", 1, "10.0.0.3:10911")
+    held = replace(reading(AT, table={"sendRefusal": "too few"}), brokers=[A, slave])
+    said = {**held.runtimes, slave.addr: BrokerRuntime({"sendRefusal": "this replica is not the master"})}
+
+    leader, follower = StateBuilder().step(replace(held, runtimes=said)).overview.brokers
+
+    assert (leader.send_refusal, follower.send_refusal) == ("too few", None)

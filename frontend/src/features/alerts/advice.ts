@@ -8,6 +8,7 @@ const ADVICE = {
   replicas_out_of_sync: "outOfSync",
   replicas_unclean: "unclean",
   broker_without_master: "withoutMaster",
+  broker_refuses_sends: "refusesSends",
   broker_stuck: "stuck",
   broker_set_back: "setBack",
   elections_per_hour: "elections",

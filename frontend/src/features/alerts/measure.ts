@@ -25,6 +25,7 @@ export const METRICS: readonly Metric[] = [
   "replicas_out_of_sync",
   "replicas_unclean",
   "broker_without_master",
+  "broker_refuses_sends",
   "broker_stuck",
   "broker_set_back",
   "elections_per_hour",
@@ -41,7 +42,7 @@ export const METRICS: readonly Metric[] = [
 ]
 
 /** It is so or it is not: the limit is 0. */
-const YES_OR_NO: readonly Metric[] = ["broker_silent", "broker_without_master", "broker_stuck", "broker_set_back", "controllers_leaderless", "controller_engine_down"]
+const YES_OR_NO: readonly Metric[] = ["broker_silent", "broker_without_master", "broker_refuses_sends", "broker_stuck", "broker_set_back", "controllers_leaderless", "controller_engine_down"]
 export const isYesOrNo = (metric: Metric): boolean => YES_OR_NO.includes(metric)
 
 /** The history of the last day holds these. */

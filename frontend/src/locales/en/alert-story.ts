@@ -20,6 +20,7 @@ export const alertStory = {
     outOfSync: "Start the replica of {{subject}} that is missing, or wait until it has caught up; below min_in_sync sends are refused.",
     unclean: "Keep the other replicas of {{subject}} running until the unclean one has copied what it may lack.",
     withoutMaster: "Sends to {{subject}} are refused. Start its replicas and a controller; if it stays so, its page says why nobody is elected.",
+    refusesSends: "The page of {{subject}} says why it takes no messages. If too few replicas are in sync, start or add what is missing, or lower min_in_sync and minInSyncReplicas.",
     stuck: "Start the replica of {{subject}} that has every acknowledged message, or accept the loss on its page.",
     setBack: "Nothing is decided about {{subject}}: start all its replicas, or adopt a state on its page.",
     elections: "{{subject}} has another master. Its history says why the old one was replaced; see that it is back as a slave.",

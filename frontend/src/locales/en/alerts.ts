@@ -21,6 +21,7 @@ export const alerts = {
       replicas_out_of_sync: "Replicas outside the in-sync set",
       replicas_unclean: "Replicas that may have lost messages",
       broker_without_master: "Broker without a master",
+      broker_refuses_sends: "Broker takes no messages",
       broker_stuck: "Broker gets no master by itself",
       broker_set_back: "Broker was set back",
       elections_per_hour: "Changes of master in an hour",

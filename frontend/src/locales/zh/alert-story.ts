@@ -23,6 +23,7 @@ export const alertStory: Shape<typeof english> = {
     outOfSync: "启动 {{subject}} 缺少的副本，或等它追上；少于 min_in_sync 时拒绝发送。",
     unclean: "让 {{subject}} 的其他副本保持运行，直到不干净的副本补齐可能缺少的内容。",
     withoutMaster: "{{subject}} 拒绝发送。启动它的副本和一个控制器；若仍如此，其页面会说明为何无人当选。",
+    refusesSends: "{{subject}} 的页面会说明为何拒绝发送。若同步副本过少，启动或补充缺少的副本，或调低 min_in_sync 与 minInSyncReplicas。",
     stuck: "启动 {{subject}} 中拥有全部已确认消息的副本，或在其页面接受丢失。",
     setBack: "不再对 {{subject}} 作任何决定：启动它的全部副本，或在其页面采纳一个状态。",
     elections: "{{subject}} 换了主节点。其历史说明旧主为何被替换；确认旧主已作为从节点恢复。",

@@ -23,6 +23,7 @@ export const alerts: Shape<typeof english> = {
       replicas_out_of_sync: "同步集合之外的副本数",
       replicas_unclean: "可能丢失消息的副本数",
       broker_without_master: "Broker 没有主节点",
+      broker_refuses_sends: "Broker 拒绝发送",
       broker_stuck: "Broker 无法自行选出主节点",
       broker_set_back: "Broker 的决定被回退",
       elections_per_hour: "一小时内的主节点更换次数",
