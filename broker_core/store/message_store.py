@@ -22,15 +22,12 @@ from broker_core.protocol.topics import is_topic_name
 from broker_core.store import abort, closed, purges, retention
 from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.appender import Appender
-from broker_core.store.checkpoint import Checkpoint, read_checkpoint, replace_checkpoint, write_checkpoint
 from broker_core.store.commit_log import LogWalk
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue, QueueEnd
-from broker_core.store.cutting import CutPoint, cut_derived, find_cut_point, lowered, undispatched
+from broker_core.store.cutting import CutPoint, cut_derived, find_cut_point, undispatched
 from broker_core.store.dispatcher import Arrived, Pending
-from broker_core.store.durable import FlushedUpTo, Flusher, FlushPlan
 from broker_core.store.errors import (
-    FlushFailed,
     MessageUnstorable,
     StoreClosed,
     StoreError,
@@ -49,6 +46,7 @@ from broker_core.store.queue_search import log_offset_behind
 from broker_core.store.recovery import Recovered, recover
 from broker_core.store.send_plan import NOTHING_STORED, SendPlan, StoredSends
 from broker_core.store.stats import StoreStats, measure
+from broker_core.store.syncing import Syncing
 
 
 def _nothing_is_needed() -> None:
@@ -99,18 +97,22 @@ class MessageStore:
         self._limit: int | None = None
         self._appender.store_time = recovered.dispatcher.store_time
         self._following = Following(recovered.log, self._appender, recovered.dispatcher)
-        self._confirmed = LogOffset(recovered.confirmed)
-        if config.is_replica:
-            self._wait_for_role()
         self._arrived: dict[ConsumeQueue, int] = {}
-        self._flusher = Flusher(recovered.log, self._appender, config.folder, self._refuse)
+        # All that waits for the disk.
+        self._syncing = syncing = Syncing(recovered, self._appender, config.folder, self._refuse)
+        self.flush = syncing.flush
+        self.plan_flush = syncing.plan_flush
+        self.note_flushed = syncing.note_flushed
+        self.note_refused = syncing.note_refused
+        self.note_confirmed = syncing.note_confirmed
+        self.checkpoint = syncing.checkpoint
         # Returns the log offset from which on segments must stay; None: as far as others are concerned, all may go.
         self.needed_from: Callable[[], int | None] = _nothing_is_needed
         self._holds = retention.Holds()
-        # The log offset up to which the queues have all records, and are on the disk.
-        self._queues_synced = 0
         # Why the store accepts no more messages; None while it does.
         self._refusal: StoreError | None = None
+        if config.is_replica:
+            self._wait_for_role()
 
     @classmethod
     def open(cls, config: StoreConfig, *, now: int | None) -> Self:
@@ -138,7 +140,7 @@ class MessageStore:
         self._pending += undispatched(self._log, self._queues, self._dispatcher)
         if self._pending:
             self._appender.store_time = self._pending[-1].store_timestamp
-        self._limit = self._confirmed
+        self._limit = self._syncing.confirmed
         self._following.is_on = True
         self._limit_puts()
 
@@ -243,10 +245,7 @@ class MessageStore:
         Raises ValueError for a store with records, StoreFull, MessageUnstorable for a bad name, and FlushFailed.
         """
         deque(self.making_queues(ends), maxlen=0)
-        try:
-            self._queues.sync()
-        except OSError as error:
-            raise self.note_refused(error) from error
+        self._syncing.sync_queues()
 
     def making_queues(self, ends: Mapping[tuple[str, int], QueueEnd]) -> Iterator[None]:
         """Do what takes long of `begin_behind` for thousands of queues: each step makes a few, in about 10 ms.
@@ -269,12 +268,12 @@ class MessageStore:
         self._following.stop()
         self._lower_flushed()
         # What was confirmed of a half record is gone: others may follow there.
-        self._confirmed = min(self._confirmed, self.appended_log_offset)
+        self._syncing.lower_confirmed(self.appended_log_offset)
         self._limit_puts()
 
     def _lower_flushed(self) -> None:
         if self.flushed_log_offset > self._log.end:
-            self._flusher.lower(self._log.end, self._appender.store_time)
+            self._syncing.lower_flushed(self._log.end, self._appender.store_time)
 
     def cut(self, log_offset: int) -> None:
         """Drop everything from `log_offset` on: records, units, keys, and what waits for `dispatch`; next offsets fall.
@@ -297,11 +296,8 @@ class MessageStore:
         self.checkpoint()
 
     def _cut_at(self, point: CutPoint) -> None:
-        self._flusher.lower(point.end, point.store_time)
+        self._syncing.lower(point)
         folder = self.config.folder
-        replace_checkpoint(folder, lowered(read_checkpoint(folder), point, self._index))
-        self._confirmed = min(self._confirmed, LogOffset(point.end))
-        self._queues_synced = min(self._queues_synced, point.end)
         self._following.cut(point.end)
         cut_derived(self._log, self._queues, self._index, self._dispatcher, point)
         self._appender.store_time = point.store_time
@@ -318,14 +314,7 @@ class MessageStore:
     @property
     def confirmed_log_offset(self) -> LogOffset:
         """The log offset before which records are confirmed, as was noted last, or before the store was opened."""
-        return self._confirmed
-
-    def note_confirmed(self, upto: int) -> None:
-        """Note that the records before `upto` are on all members of the in-sync set; a lower one changes nothing.
-
-        The next `checkpoint` saves it (store/README.md#confirmed-records).
-        """
-        self._confirmed = max(self._confirmed, LogOffset(upto))
+        return self._syncing.confirmed
 
     @property
     def followed_log_offset(self) -> LogOffset:
@@ -410,7 +399,12 @@ class MessageStore:
     @property
     def flushed_log_offset(self) -> LogOffset:
         """The log offset up to which all records are on the disk."""
-        return self._flusher.durable.upto.log_offset
+        return self._syncing.flushed
+
+    @property
+    def flush_ns(self) -> int:
+        """How long the last flush with data took."""
+        return self._syncing.flush_ns
 
     @property
     def mapped_queue_files(self) -> int:
@@ -425,68 +419,6 @@ class MessageStore:
         """Return a walk over the records from log offset `begin` on, where one begins; from the first one if later."""
         return self._log.walk(max(begin, self._log.begin), check_crc=False)
 
-    # -- the disk -----------------------------------------------------------------------------------------------------
-
-    def flush(self) -> FlushedUpTo:
-        """Wait until everything appended so far is on the disk. One other thread may call it.
-
-        Raises FlushFailed when the disk reports an error, and at each later call: the system may have discarded what
-        it could not write, and a second attempt would succeed without it. The store then accepts no more messages.
-        """
-        return self._flusher.flush()
-
-    def plan_flush(self) -> FlushPlan | None:
-        """Return what `flush` would wait for, for a caller that waits otherwise.
-
-        None if that is not one file, or if a flush has failed: `flush` then does the rest, or raises.
-        """
-        return self._flusher.plan()
-
-    def note_flushed(self, plan: FlushPlan, took_ns: int) -> None:
-        """Record that a plan is on the disk; raises FlushFailed if another flush has failed in the meantime."""
-        self._flusher.note_done(plan, took_ns)
-
-    @property
-    def flush_ns(self) -> int:
-        """How long the last flush with data took."""
-        return self._flusher.took_ns
-
-    def note_refused(self, error: OSError) -> FlushFailed:
-        """Record that a flush failed: the store accepts no more messages. Returns the error to raise."""
-        return self._flusher.note_failed(error)
-
-    def _refuse(self, error: StoreError) -> None:
-        self._refusal = error
-
-    def note_loss_told(self) -> None:
-        """Note that a loss of power (`recovered.was_power_lost`) is written down elsewhere; a kill loses nothing more.
-
-        Until then each opening tells it again, so that a second crash does not hide it. Raises OSError.
-        """
-        if self._refusal is None:
-            abort.set_mark(self.config.folder)
-
-    def checkpoint(self) -> Checkpoint:
-        """Flush log, queues and finished index files, and save how far they are on the disk: where recovery begins.
-
-        Call it about every minute, from the thread that flushes or from the owner's. Raises what `flush` raises, also
-        for an error of queues and index: a later checkpoint must not pass over what is lost of them.
-        """
-        durable = self._flusher.durable
-        # The log offset first: the owner may go on meanwhile, and what is covered may be older but never newer.
-        position, dispatched, confirmed = self._dispatcher.position, self._dispatcher.store_time, self._confirmed
-        flushed = self.flush()
-        try:
-            self._queues.sync()
-            if durable is self._flusher.durable:  # nothing was cut meanwhile
-                self._queues_synced = position
-            covered = self._index.finish(dispatched, position)
-        except OSError as error:
-            raise self.note_refused(error) from error
-        checkpoint = Checkpoint(flushed.store_timestamp, dispatched, self._index.finished_time, covered, confirmed)
-        write_checkpoint(self.config.folder, checkpoint, if_still=lambda: durable is self._flusher.durable)
-        return checkpoint
-
     def drop_expired(self, now: int, *, at_any_hour: bool = False) -> retention.Dropped:
         """Remove old segments and the queue units and index entries that point to them; `now` in ms.
 
@@ -496,17 +428,8 @@ class MessageStore:
         """
         kept = retention.Retention(self._log, self.config, self._needed_or_held_from)
         return retention.drop_expired(
-            kept, self._queues, self._index, now, at_any_hour=at_any_hour, keep_units=self._keep_units
+            kept, self._queues, self._index, now, at_any_hour=at_any_hour, keep_units=self._syncing.keep_units
         )
-
-    def _keep_units(self, before: int) -> None:
-        if self._queues_synced < before:
-            position = self._dispatcher.position
-            try:
-                self._queues.sync()
-            except OSError as error:
-                raise self.note_refused(error) from error
-            self._queues_synced = position
 
     def hold_from(self, holder: str, log_offset: int | None, *, most_bytes: int | None = None) -> None:
         """Keep the segments that `holder` has still to copy, from `log_offset` on; None lets them go.
@@ -529,6 +452,19 @@ class MessageStore:
     @property
     def _retention(self) -> retention.Retention:
         return retention.Retention(self._log, self.config, self.needed_from)
+
+    def note_loss_told(self) -> None:
+        """Note that a loss of power (`recovered.was_power_lost`) is written down elsewhere; a kill loses nothing more.
+
+        Until then each opening tells it again, so that a second crash does not hide it. Raises OSError.
+        """
+        if self._refusal is None:
+            abort.set_mark(self.config.folder)
+
+    def _refuse(self, error: StoreError) -> None:
+        self._refusal = error
+
+    # -- what goes, and other changes ---------------------------------------------------------------------------------
 
     def reconfigure(self, config: StoreConfig) -> None:
         """Apply new limits, periods and delay levels; the folder and file sizes stay."""

@@ -244,7 +244,7 @@ def test_a_store_that_failed_or_is_closed_is_not_cut(tmp_path: Path, monkeypatch
     def broken(*_: object) -> None:
         raise OSError("the disk is broken")
 
-    monkeypatch.setattr("broker_core.store.message_store.replace_checkpoint", broken)
+    monkeypatch.setattr("broker_core.store.syncing.replace_checkpoint", broken)
     for _ in range(2):
         with pytest.raises(FlushFailed, match="the disk is broken"):
             store.cut(0)
