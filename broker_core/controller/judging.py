@@ -32,7 +32,7 @@ class Judging:
     def why_without_master(self, state: NameState, now: float) -> str | None:
         """Return why the name needs another master; None if it has one that counts as alive."""
         if state.master is None:
-            return "without master"
+            return "restarted" if _has_restarted(state) else "without master"
         return self._hearing.why_dead(state.name, state.master.id, state.master.life, now)
 
     def why_stuck(self, state: NameState, now: float) -> str | None:
@@ -41,3 +41,10 @@ class Judging:
             return None
         among = self._hearing.alive(state.name, now)
         return None if electable(state, among) and not awaited(state, among) else why_nobody(state, among)
+
+
+def _has_restarted(state: NameState) -> bool:
+    """Return whether the master of this epoch registered another life, which made it none."""
+    last = state.elected[-1] if state.elected and state.elected[-1].epoch == state.epoch else None
+    known = None if last is None else state.replicas.get(last.master.id)
+    return last is not None and known is not None and known.life != last.master.life

@@ -25,7 +25,9 @@ from broker_core.controller.errors import Refused
 from broker_core.controller.set_back import adopt, heal, is_set_back
 from broker_core.protocol.bodies.controller import (
     HIGHEST_EPOCH,
+    MOST_ELECTIONS,
     STATE_BYTES,
+    Election,
     LastChange,
     MasterLife,
     NameState,
@@ -53,7 +55,10 @@ def decide(state: NameState | None, command: Command, stamp: Stamp, newest: View
                 ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, f"no replica of {command.name} ever took an id"
             )
     after, why = _RULES[type(command)](state, command)
-    return after if after is state else _written(state, after, LastChange(why, stamp.by, stamp.at), stamp.change)
+    if after is state:
+        return after
+    written = _numbered(state, after, LastChange(why, stamp.by, stamp.at), stamp.change)
+    return _checked(_with_election(written) if isinstance(command, Elect | AcceptLoss) else written)
 
 
 _SET_BACK: Final = (
@@ -62,20 +67,36 @@ _SET_BACK: Final = (
 )
 
 
-def _written(before: NameState | None, after: NameState, last: LastChange, change: str) -> NameState:
+def _numbered(before: NameState | None, after: NameState, last: LastChange, change: str) -> NameState:
     version = max(after.version, before.version if before else 0) + 1
-    written = replace(after, version=version, change=change, last=last)
-    if max(written.epoch, written.top_epoch) > HIGHEST_EPOCH:
+    return replace(after, version=version, change=change, last=last)
+
+
+def _with_election(state: NameState) -> NameState:
+    """Return a state that was elected in, with why: the next change overwrites `last`, soon and for good."""
+    if state.master is None:
+        return state
+    last = state.last
+    election = Election(
+        epoch=state.epoch, version=state.version, master=state.master, in_sync=state.in_sync,
+        why=last.why, by=last.by, at=last.at,
+    )  # fmt: skip
+    return replace(state, elected=[*state.elected, election][-MOST_ELECTIONS:])
+
+
+def _checked(state: NameState) -> NameState:
+    """Return a state that can be kept; raises Refused."""
+    if max(state.epoch, state.top_epoch) > HIGHEST_EPOCH:
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,
-            f"{after.name} has used its epochs up: none follows {HIGHEST_EPOCH}",
+            f"{state.name} has used its epochs up: none follows {HIGHEST_EPOCH}",
         )
-    if len(encode_state(written)) > STATE_BYTES:
+    if len(encode_state(state)) > STATE_BYTES:
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,
-            f"the state of {after.name} would take more than {STATE_BYTES} bytes: remove replicas that are gone",
+            f"the state of {state.name} would take more than {STATE_BYTES} bytes: remove replicas that are gone",
         )
-    return written
+    return state
 
 
 def next_id(state: NameState | None) -> int:

@@ -16,6 +16,8 @@ STATE_BYTES: Final = 64 << 10
 """The longest text of a state."""
 HIGHEST_EPOCH: Final = (1 << 31) - 1
 """Headers and the stream of the log have epochs in 32 bits, signed."""
+MOST_ELECTIONS: Final = 8
+"""How many of the last elections a state keeps."""
 _COUNTER_DIGITS: Final = 18
 
 
@@ -60,11 +62,25 @@ class LastChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """Who was made master of an epoch, with the version and the in-sync set from then, and why, by whom and when."""
+
+    epoch: int
+    version: int
+    master: MasterLife
+    in_sync: list[int] = field(metadata={"wire": "set"})
+    why: str
+    by: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NameState:
     """All that is decided about a broker name.
 
     `top_epoch` is the highest epoch that a replica ever told, `last_clean` the replica that surely held every
-    acknowledged record when that was last known.
+    acknowledged record when that was last known. `elected` are the last elections, the newest last: `last` is soon
+    that of another change.
     """
 
     name: str
@@ -81,6 +97,7 @@ class NameState:
     last_clean: int = field(metadata={"wire": "last_clean"})
     policy: NamePolicy
     last: LastChange
+    elected: list[Election] = field(default_factory=list)
 
     @property
     def view(self) -> tuple[int, int]:

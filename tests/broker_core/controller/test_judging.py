@@ -11,6 +11,7 @@ from broker_core.controller.judging import Judging
 from broker_core.protocol.bodies.controller import MasterLife, NameState
 from tests.broker_core.controller.states import after, life, replica, state
 from tests.broker_core.controller.test_hearing import beat, killed
+from tests.broker_core.controller.test_replicas import register
 
 
 def heard(*numbers: int, now: float = 10.0) -> Hearing:
@@ -45,6 +46,15 @@ def test_a_dead_master_is_deposed(how: str, why: str) -> None:
 def test_a_name_without_a_master_gets_one() -> None:
     [election] = Judging(heard(1, 2)).step({"b": state((1, 2), None)}, 10.0)
     assert (election.why, election.deposes) == ("without master", None)
+
+
+def test_a_master_that_started_again_is_replaced_for_that_reason() -> None:
+    hearing = heard(1, 2)
+    led = after(state((1, 2), None), *Judging(hearing).step({"b": state((1, 2), None)}, 10.0))
+    again = after(led, register(1))
+    hearing.heartbeat(beat(1, 2), 10.1)
+    assert again.master is None
+    assert [each.why for each in Judging(hearing).step({"b": again}, 10.2)] == ["restarted"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from broker_core.controller.commands import (
 )
 from broker_core.controller.errors import Refused
 from broker_core.controller.replicas import decide, next_id
-from broker_core.protocol.bodies.controller import MasterLife, NamePolicy, NameState
+from broker_core.protocol.bodies.controller import MOST_ELECTIONS, MasterLife, NamePolicy, NameState
 from tests.broker_core.controller.states import STAMP, after, alive, life, replica, state
 
 APPLY = ApplyId("b", "C", 1, "check1")
@@ -177,9 +177,28 @@ def test_a_member_counted_again_is_clean() -> None:
 def test_an_election_changes_master_and_epoch_and_never_the_set() -> None:
     elected = after(state(), elect(2))
     assert elected == replace(
-        state(), epoch=6, master=MasterLife(2, life(2)), version=32, change="c", last_clean=2, last=elected.last
-    )
+        state(), epoch=6, master=MasterLife(2, life(2)), version=32, change="c", last_clean=2, last=elected.last,
+        elected=elected.elected,
+    )  # fmt: skip
     assert (elected.last.why, elected.last.by, elected.last.at) == ("killed", "n1", STAMP.at)
+
+
+def test_why_a_master_was_elected_outlives_the_next_changes() -> None:
+    first = after(state(), elect(2))
+    (election,) = first.elected
+    assert (election.epoch, election.version, election.master, election.in_sync) == (
+        6,
+        32,
+        MasterLife(2, life(2)),
+        [1, 2],
+    )
+    assert (election.why, election.by, election.at) == ("killed", "n1", STAMP.at)
+
+    later = after(first, register(1))
+    assert (later.last.why, later.elected) == ("replica 1 started", [election])
+    for _ in range(MOST_ELECTIONS):
+        later = after(later, elect(2, deposes=2))
+    assert [each.epoch for each in later.elected] == [*range(7, 7 + MOST_ELECTIONS)]
 
 
 def test_an_epoch_is_above_all_that_any_replica_told() -> None:

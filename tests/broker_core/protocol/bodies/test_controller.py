@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from broker_core.protocol.bodies.controller import (
     HIGHEST_EPOCH,
+    Election,
     LastChange,
     MasterLife,
     NamePolicy,
@@ -32,7 +33,11 @@ SAMPLE = {
               "last_epoch": 5},
     },
     "next_id": 4, "last_clean": 2, "policy": {"min_in_sync": 2, "unclean_allowed": False},
-    "last": {"why": "killed", "by": "n1", "at": 1795298660121},
+    "last": {"why": "replica 1 started", "by": "n1", "at": 1795298661007},
+    "elected": [
+        {"epoch": 5, "version": 30, "master": {"id": 2, "life": "17-9f3a"}, "set": [1, 2], "why": "killed", "by": "n1",
+         "at": 1795298660121},
+    ],
 }  # fmt: skip
 
 numbers = st.integers(0, (1 << 63) - 1)
@@ -42,6 +47,10 @@ lives = st.builds("{}-{}".format, st.integers(1, 10**9), st.text("0123456789abcd
 replicas = st.builds(ReplicaState, texts, texts, lives, texts, st.booleans(), numbers)
 policies = st.builds(NamePolicy, numbers, st.booleans())
 changes = st.builds(LastChange, texts, texts, numbers)
+elections = st.builds(
+    Election, epoch=epochs, version=numbers, master=st.builds(MasterLife, numbers, lives),
+    in_sync=st.lists(numbers, max_size=3), why=texts, by=texts, at=numbers,
+)  # fmt: skip
 
 
 @st.composite
@@ -54,6 +63,7 @@ def states(draw: st.DrawFn) -> NameState:
         name=draw(texts), cluster=draw(texts), version=draw(numbers), change=draw(texts), epoch=draw(epochs),
         top_epoch=draw(epochs), master=master, in_sync=in_sync, set_version=draw(numbers), replicas=known,
         next_id=draw(numbers), last_clean=draw(numbers), policy=draw(policies), last=draw(changes),
+        elected=draw(st.lists(elections, max_size=2)),
     )  # fmt: skip
 
 
@@ -77,7 +87,12 @@ def test_a_name_without_a_master_has_no_such_field() -> None:
     assert orjson.loads(encode_state(state)) == tree
 
 
-@pytest.mark.parametrize("field", sorted(SAMPLE.keys() - {"master"}))
+def test_a_state_of_before_elections_were_kept_has_none() -> None:
+    tree = {name: value for name, value in SAMPLE.items() if name != "elected"}
+    assert decode_state(orjson.dumps(tree)).elected == []
+
+
+@pytest.mark.parametrize("field", sorted(SAMPLE.keys() - {"master", "elected"}))
 def test_nothing_is_supplied_for_what_is_missing(field: str) -> None:
     with pytest.raises(MalformedBody):
         decode_state(orjson.dumps({name: value for name, value in SAMPLE.items() if name != field}))
