@@ -1,7 +1,7 @@
 """What controllers decided about each broker name over time: who was master, who was in sync, why, and since when.
 
-A controller keeps the newest state alone. The sampler looks every two seconds, so of changes that follow each other
-faster only the last one is kept.
+A controller keeps the newest state and the last elections. The sampler looks every two seconds: no election is missed,
+but of other changes that follow each other faster only the last one is kept.
 """
 
 from __future__ import annotations
@@ -26,17 +26,21 @@ MAX_KEPT: Final = 200
 
 
 def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
-    """Store each state that differs from the last one of its name in epoch, master or set; `at` in ms since 1970."""
+    """Store each state that differs from the last one of its name in epoch, master or set, and elections between.
+
+    `at`, when they were seen, is in ms since 1970.
+    """
     with transaction.atomic():
         owner = Cluster.objects.filter(name=cluster).first()
         if owner is None:
             return
         for state in states:
-            made = _of(owner, state, at)
             last = SeenDecision.objects.filter(cluster=owner, broker=state.name).first()
-            if last is None or _what(last) != _what(made):
-                made.save()
-                _trim(owner, state.name)
+            for made in [*_elected(owner, state, last, at), _of(owner, state, at)]:
+                if last is None or _what(last) != _what(made):
+                    made.save()
+                    last = made
+            _trim(owner, state.name)
 
 
 def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
@@ -98,6 +102,27 @@ def elections(cluster: str, since: int) -> dict[str, list[int]]:
 
 def _rows(cluster: str) -> QuerySet[SeenDecision]:
     return SeenDecision.objects.filter(cluster__name=cluster)
+
+
+def _elected(owner: Cluster, state: NameState, last: SeenDecision | None, at: int) -> list[SeenDecision]:
+    """Return the elections after the epoch that was seen last; of a name that was never seen only the newest."""
+    seen = state.epoch - 1 if last is None else last.epoch
+    return [
+        SeenDecision(
+            cluster=owner,
+            broker=state.name,
+            epoch=each.epoch,
+            version=each.version,
+            master_id=each.master.id,
+            in_sync=sorted(each.in_sync),
+            why=each.why,
+            by=each.by,
+            decided_at=_moment(each.at),
+            seen_at=_moment(at),
+        )
+        for each in state.elected
+        if seen < each.epoch <= state.epoch
+    ]
 
 
 def _of(owner: Cluster, state: NameState, at: int) -> SeenDecision:

@@ -9,7 +9,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from broker_core.client.errors import NotSupported
-from broker_core.protocol.bodies.controller import LastChange, MasterLife, NameState, new_state
+from broker_core.protocol.bodies.controller import Election, LastChange, MasterLife, NameState, new_state
 from console.clusters.models import Cluster
 from console.replicas import history
 from console.replicas.figures import DecidedFigures
@@ -33,6 +33,11 @@ def state(epoch: int, master: int | None, *in_sync: int, version: int = 1, why: 
     life = None if master is None else MasterLife(master, "1-a")
     last = LastChange(why, "n1", AT)
     return replace(new_state("b", "C"), epoch=epoch, version=version, master=life, in_sync=list(in_sync), last=last)
+
+
+def elected(epoch: int, master: int, *in_sync: int, why: str) -> Election:
+    life = MasterLife(master, "1-a")
+    return Election(epoch=epoch, version=1, master=life, in_sync=list(in_sync), why=why, by="n2", at=AT + epoch)
 
 
 def at_moment(decided: NameState, at: int) -> NameState:
@@ -71,6 +76,24 @@ def test_what_differs_in_epoch_master_or_set_is_kept_with_why_and_when(cluster: 
     assert (newest.why, newest.by) == ("replica 1 is not heard", "n1")
     assert (newest.at, newest.seen_at) == ("2026-05-01T08:00:00.000Z", "2026-05-01T08:00:00.007Z")
     assert history.read("prod", "other", 20).items == []
+
+
+def test_each_election_is_kept_with_its_reason_also_when_more_was_decided_since(cluster: Cluster) -> None:
+    elections = [elected(1, 1, 1, 2, why="without master"), elected(2, 2, 1, 2, why="killed")]
+    started = replace(state(2, 2, 1, 2, version=9, why="replica 1 started"), elected=elections)
+    history.keep("prod", [started], AT + 5)
+    assert [(each.epoch, each.why, each.by) for each in history.read("prod", "b", 9).items] == [(2, "killed", "n2")]
+
+    more = [*elections, elected(3, 1, 1, 2, why="silent"), elected(4, 2, 1, 2, why="by hand")]
+    for _ in range(2):
+        history.keep("prod", [replace(state(4, 2, 2, why="replica 1 left the in-sync set"), elected=more)], AT + 9)
+    assert [(each.epoch, each.why, each.in_sync) for each in history.read("prod", "b", 9).items] == [
+        (4, "replica 1 left the in-sync set", [2]),
+        (4, "by hand", [1, 2]),
+        (3, "silent", [1, 2]),
+        (2, "killed", [1, 2]),
+    ]
+    assert history.elections("prod", AT + 5) == {"b": [AT + 9, AT + 9]}
 
 
 def test_of_each_name_the_oldest_go(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +163,7 @@ async def test_a_switch_is_seen_once(cluster: Cluster, tmp_path: Path) -> None:
         # Another sampler that takes over keeps nothing twice
         await ReplicaWatch("prod").look(admin, AT)
         before = await sync_to_async(kept)()
-    assert [(epoch, master) for epoch, master, _ in before] == [(2, number), (1, 3 - number)]
+    assert before == [(2, number, [1, 2]), (1, 3 - number, [1, 2]), (1, 3 - number, [3 - number])]
 
 
 async def test_without_controllers_there_is_nothing_to_keep(cluster: Cluster) -> None:
