@@ -25,6 +25,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias, cast
 
+from broker_core.clock import boot_seconds
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import FLAG_ONE_WAY, FLAG_RESPONSE, ResponseCode, name_of_request
 from broker_core.protocol.command import Command
@@ -73,11 +74,15 @@ class Connection(asyncio.Protocol):
         on_open: ConnectionCallback | None = None,
         memory: ConnectionMemory | None = None,
         warnings: RareWarnings | None = None,
+        before_work: ConnectionCallback | None = None,
     ) -> None:
         """Without `serving`, every request of the peer is dropped; held bytes are counted in `memory`.
 
         The connections of a server share `warnings`: how often a peer sends what is no request is up to the peer.
+        `before_work` sees the connection before what it brought is handled, and may close it: then nothing of that is.
         """
+        self.opened_at = 0.0
+        """When, in the seconds of `boot_seconds`."""
         self.peer = ""  # ip:port
         self.local = ""
         self.close_reason = ""
@@ -87,6 +92,7 @@ class Connection(asyncio.Protocol):
         self._limits = limits
         self._stops_reading_when_full = stops_reading_when_full
         self._on_open = on_open
+        self._before_work = before_work
         self._memory = memory
         self._warnings = RareWarnings() if warnings is None else warnings
         self._counted = 0  # bytes reported to `memory`
@@ -244,6 +250,7 @@ class Connection(asyncio.Protocol):
         """Store the peer's address and start the idle timer."""
         self._transport = cast(asyncio.Transport, transport)
         self._is_open = True
+        self.opened_at = boot_seconds()
         self.peer = self._calls.peer = socket_name(transport.get_extra_info("peername"))
         self.local = socket_name(transport.get_extra_info("sockname"))
         self._outbox.open(self._transport, full_from_bytes=self._limits.write_buffer_bytes)
@@ -313,6 +320,8 @@ class Connection(asyncio.Protocol):
         if self._held:
             self._held.extend(frames)
             return
+        if self._before_work is not None:
+            self._before_work(self)
         self._outbox.collect()
         try:
             at = 0

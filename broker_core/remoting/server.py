@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterator, Sequence
 from typing import Final
 
 from broker_core.logs import get_logger
-from broker_core.remoting.connection import Connection
+from broker_core.remoting.connection import Connection, ConnectionCallback
 from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import AddressInUse, AddressRefused
 from broker_core.remoting.first_byte import FirstByte
@@ -37,8 +37,11 @@ class Server:
         limits: ConnectionLimits | None = None,
         memory: ConnectionMemory | None = None,
         sockets: Sockets | None = None,
+        before_work: ConnectionCallback | None = None,
     ) -> None:
         """Port 0 lets the system choose. Without `tls` a TLS handshake is answered with an alert.
+
+        `before_work` sees each connection before what it brought is handled, and may close it.
 
         Servers that share `memory` or `sockets` share their limits. By default a server has its own: a memory of
         `limits.memory_bytes`, and as many sockets as the system allows a process.
@@ -48,6 +51,7 @@ class Server:
         self._wanted_ports = [port] if isinstance(port, int) else list(port)
         self._tls = tls if tls is not None and tls.mode is not TlsMode.DISABLED else None
         self._limits = limits or ConnectionLimits()
+        self._before_work = before_work
         self._max_connections = self._limits.connections
         self._memory = memory or ConnectionMemory(self._limits.memory_bytes)
         self._allowance = sockets or Sockets(raise_limit())
@@ -149,6 +153,7 @@ class Server:
             on_open=self._opened,
             memory=self._memory,
             warnings=self.warnings,
+            before_work=self._before_work,
         )
 
     def _opened(self, connection: Connection) -> None:
