@@ -15,10 +15,11 @@ from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import paced
 from broker_core.broker.composition import Components, compose
 from broker_core.broker.config import BrokerConfig
-from broker_core.broker.housekeeping import Housekeeping
+from broker_core.broker.housekeeping import Housekeeping, Step
 from broker_core.broker.pop.journal import Journal
 from broker_core.broker.processors.composition import Processors, processors_of
 from broker_core.broker.replication.peers import Peers
+from broker_core.broker.replication.standstill import LOOK_MS, Standstill
 from broker_core.broker.resources import Resources
 from broker_core.broker.saving import StateSaver
 from broker_core.broker.serving import guard, register, register_mode
@@ -146,6 +147,7 @@ class _Start:
         self._remoting = RemotingClient(tls=self._config.tls.client())
         self._peers = Peers(tls=self._config.tls.client())
         self._timers = self._thread("timer")
+        self._standstill = Standstill()
 
     async def run(self) -> Broker:
         """Return the running broker."""
@@ -171,11 +173,20 @@ class _Start:
         slave_steps = await components.mode.listen()
         await components.registration.register()
         saver = _saver(components, journal, files)
+        guarding = (*guarding, *self._watch_standstill(components, servers))
         steps = (*guarding, *slave_steps, *background.steps_of(components, processors, housekeeping, saver))
         running = background.begin(components, steps)
         self._opened.callback(running.cancel)
         _log.info("broker=%s: serving at %s", self._config.identity.name, components.address)
         return Broker(components, processors, saver, servers, running, self._opened.pop_all())
+
+    def _watch_standstill(self, components: Components, servers: Sequence[Server]) -> Sequence[Step]:
+        """Watch where another master may be elected meanwhile; return what is to be done for it."""
+        failover = components.mode.failover
+        if failover is None:
+            return ()
+        self._standstill.begin(servers, failover.has_lease)
+        return (Step("standstill", LOOK_MS, self._standstill.look),)
 
     def _open_files(self, files: Executor) -> tuple[MessageStore, Journal]:
         store = self._open_store(files)
@@ -231,6 +242,7 @@ class _Start:
             limits=self._config.limits.of_connections(),
             memory=self._memory,
             sockets=self._sockets,
+            before_work=self._standstill.check if self._config.failover.is_on else None,
         )
         await server.start()
         self._opened.push_async_callback(server.close)
