@@ -134,16 +134,17 @@ class Producer:
         waits_for_store: bool = True,
         timeout_ms: int | None = None,
         queue: MessageQueue | None = None,
+        is_repeatable: bool = True,
         born_at: int | None = None,
     ) -> asyncio.Future[SendResult]:
         """Begin to send a batch whose entries are encoded (`protocol.batch`) and have these ids of `make_ids`.
 
-        `born_at` is as for `send`, and the same for all. Raises MessageTooLarge or MessageRefused at once. Await the
-        future, or cancel it: its error is reported only there.
+        `is_repeatable` and `born_at`, the same for all, are as for `send`. Raises MessageTooLarge or MessageRefused at
+        once. Await the future, or cancel it: its error is reported only there.
         """
         packed = self._packer.pack_encoded(topic, body, ids, waits_for_store=waits_for_store, now=now_ms())
         whole = Message(topic, body)
-        return self._traced(whole, self._alone(packed, self._terms(queue, timeout_ms, True), born_at))
+        return self._traced(whole, self._alone(packed, self._terms(queue, timeout_ms, is_repeatable), born_at))
 
     async def send_many(
         self, messages: Iterable[Message], *, timeout_ms: int | None = None

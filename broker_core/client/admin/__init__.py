@@ -11,6 +11,7 @@ from broker_core.client.admin.offsets import Offsets, Reset
 from broker_core.client.admin.progress import Progress
 from broker_core.client.admin.replication import ControllerStatus, KnownState, Replication
 from broker_core.client.admin.requests import AdminRequests, BrokerAddress
+from broker_core.client.admin.settled import Mastership, NotSettled, Settled
 from broker_core.client.admin.timers import TimerLimits, Timers
 from broker_core.client.admin.topics import Topic, TopicKind, Topics, TopicStats
 from broker_core.client.admin.transactions import HalfMessage, OpenTransaction, Transactions
@@ -28,6 +29,8 @@ __all__ = [
     "GroupStats",
     "HalfMessage",
     "KnownState",
+    "Mastership",
+    "NotSettled",
     "OpenTransaction",
     "PlacedMessage",
     "Replication",
@@ -57,3 +60,4 @@ class Admin:
         self.timers = Timers(requests, self.maintenance)
         self.transactions = Transactions(requests, self.offsets)
         self.messages = Messages(requests, self.topics, self.groups)
+        self.settled = Settled(requests, self.clusters, self.messages)
