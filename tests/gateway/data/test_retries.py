@@ -207,7 +207,7 @@ async def test_what_a_broker_has_and_does_not_show_yet_is_not_sent_again(
         return BrokerRuntime(figures)
 
     monkeypatch.setattr(Clusters, "runtime_of", runtime_of)
-    monkeypatch.setattr(retries, "_INDEXED_S", 0.05)
+    monkeypatch.setattr(retries, "_SHOWN_S", 0.05)
     path = f"/topics/{topic}/messages"
 
     for _ in range(2):
