@@ -24,6 +24,7 @@ from broker_core.broker.modes.choosing import first_role, mode_of
 from broker_core.broker.modes.mode import Around, Mode, Rest, StateOfMaster
 from broker_core.broker.offsets import ConsumerOffsets, Resets
 from broker_core.broker.pop.leases import Leases
+from broker_core.broker.pop.mirror import LeaseTeller
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.registration import Registration
@@ -230,12 +231,19 @@ def _rest(config: BrokerConfig, resources: Resources, writing: _Writing, loaded:
         offsets=loaded.offsets,
         delay=deferred.delay,
         locks=locks,
+        leases=loaded.leases,
     )
     store, clock, standing = resources.store, resources.clock, writing.mode.standing
     registration = _registration(config, resources, writing.roles, writing.mode, loaded.topics)
     return Rest(
         registers=registers,
-        state_book=StateBook(registers, standing, log_end=lambda: store.appended_log_offset, clock=clock),
+        state_book=StateBook(
+            registers,
+            standing,
+            LeaseTeller(loaded.leases, resources.journal.feed),
+            log_end=lambda: store.appended_log_offset,
+            clock=clock,
+        ),
         passed_on=PassedOn(writing.roles),
         registration=registration,
         master_work=_master_work(resources, writing, loaded, deferred, locks, registration),

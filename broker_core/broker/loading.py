@@ -12,7 +12,6 @@ from broker_core.broker.filters import registered
 from broker_core.broker.filters.registered import ConsumerFilters
 from broker_core.broker.groups import Groups
 from broker_core.broker.offsets import ConsumerOffsets
-from broker_core.broker.pop.journal import Journal
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.resources import Resources
@@ -47,7 +46,7 @@ def load(config: BrokerConfig, resources: Resources) -> Loaded:
         topics=register,
         groups=_load_groups(config),
         offsets=consumed,
-        leases=_load_leases(resources.journal, store, consumed),
+        leases=_load_leases(config, resources, consumed),
         filters=_load_filters(config, resources),
         request_modes=_load_request_modes(config),
         access=_load_access(config, resources) if config.access_control else None,
@@ -72,11 +71,12 @@ def _load_topics(config: BrokerConfig, store: MessageStore, now: int) -> Topics:
     return register
 
 
-def _load_leases(journal: Journal, store: MessageStore, consumed: ConsumerOffsets) -> Leases:
-    leases = Leases(journal.append)
-    for change in journal.load():
+def _load_leases(config: BrokerConfig, resources: Resources, consumed: ConsumerOffsets) -> Leases:
+    leases = Leases(resources.journal.append)
+    for change in resources.journal.load():
         leases.apply(change)
-    leases.clamp(store.max_offset)
+    if not config.failover.is_on:  # a replica knows the ends of its queues when what is in its log is confirmed
+        leases.clamp(resources.store.max_offset)
     for queue in leases.queues():
         consumed.commit(queue.group, queue.topic, queue.queue_id, queue.committed)
     return leases

@@ -13,7 +13,7 @@ from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.replication.standing import Standing
-from broker_core.broker.role import Role
+from broker_core.broker.role import Role, RoleKind
 from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions.checks import Checks
@@ -95,7 +95,7 @@ class MasterWork:
                 self._arrivals.settle()
                 deque(self._beginning(), maxlen=0)
         elif before is None or before.is_master:
-            self._end()
+            self._end(role)
 
     async def look(self, _now: int) -> None:
         """Take up the work as soon as what earlier masters left is confirmed; clients are served in between."""
@@ -130,12 +130,17 @@ class MasterWork:
             _log.warning("topic=%s: the earlier master made it a moment ago; it is rebuilt from its queues", topic)
             self._on_topic()
         self._offsets.clamp(self._store.min_offset, self._store.max_offset)
+        if self._leases.is_behind:
+            self._leases.close_all()
+        self._leases.clamp(self._store.max_offset)
+        self._leases.is_behind = False
 
-    def _end(self) -> None:
+    def _end(self, role: Role) -> None:
         self._is_taken_up = False
         self._checks.let_go()
         self._transactions.let_go()
         self._timer.let_go()
-        # Its consumers go on elsewhere, from the group's offsets.
-        self._leases.close_all()
+        if role.kind is RoleKind.SLAVE and role.epoch is None:
+            # A master that is not asked for its leases: its consumers go on from the group's offsets.
+            self._leases.close_all()
         self._locks.drop_all()

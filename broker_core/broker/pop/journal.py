@@ -47,6 +47,7 @@ from broker_core.broker.pop.changes import (
     Opened,
     QueueClosed,
 )
+from broker_core.broker.pop.feed import LeaseFeed
 
 FILE_NAME: Final = "leases.journal"
 REWRITE_BYTES: Final = 8 * 1024 * 1024
@@ -100,6 +101,8 @@ class Journal:
         self._size = 0
         self._rewritten_size = 0
         self._since: list[bytes] | None = None
+        self.feed = LeaseFeed()
+        """The same changes, for slaves."""
 
     @property
     def wants_rewrite(self) -> bool:
@@ -127,6 +130,7 @@ class Journal:
         self._size += len(data)
         if self._since is not None:
             self._since.append(data)
+        self.feed.note(data)
 
     def begin_rewrite(self, snapshot: Iterable[Change]) -> bytes:
         """Return the current state as bytes for `write_beside`; from now on appends go to both files."""

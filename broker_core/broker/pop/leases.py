@@ -57,6 +57,8 @@ class Leases:
         self._per_group: dict[str, int] = {}
         self._total = 0
         self._last_number = 0
+        self.is_behind = False
+        """Another broker lends, and what it has lent is not known here."""
 
     # -- questions
 
@@ -180,6 +182,11 @@ class Leases:
         """Discard all leases: another broker lends from now on."""
         for queue in list(self._numbers.values()):
             self._closed(queue, self._told(QueueClosed(queue.number)))
+
+    def follow(self, change: Change) -> None:
+        """Make a change that the broker told which lends."""
+        self._record(change)
+        self.apply(change)
 
     def clamp(self, max_offset: Callable[[str, int], int]) -> None:
         """Discard positions beyond the end of a queue: the store lost its tail, and will assign those offsets again."""

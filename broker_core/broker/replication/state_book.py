@@ -10,11 +10,13 @@ from typing import Final
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.groups import Groups
 from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.pop.mirror import LeaseTeller
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.replication.standing import Standing
 from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.topics import Topics
-from broker_core.protocol.bodies.state import BrokerState
+from broker_core.protocol.bodies.state import BrokerState, LeaseChanges
 
 EVERYTHING: Final = -1
 _PATIENCE_S: Final = 1.0
@@ -30,6 +32,7 @@ class Registers:
     offsets: ConsumerOffsets
     delay: DelayQueues
     locks: QueueLocks
+    leases: Leases
 
 
 @dataclass(slots=True)
@@ -49,12 +52,14 @@ class StateBook:
         self,
         registers: Registers,
         standing: Standing,
+        teller: LeaseTeller,
         *,
         log_end: Callable[[], int],
         clock: Callable[[], int],
     ) -> None:
         self._registers = registers
         self._standing = standing
+        self._teller = teller
         self._log_end = log_end
         self._clock = clock
         self._epoch = 0
@@ -133,6 +138,7 @@ class StateBook:
             is_whole=since is None,
             delays=self._delays(slave),
             locks=parts.locks.held(now) if self._is_news(slave, "locks", parts.locks.changes) else None,
+            leases=self._leases(slave),
         )
         slave.stamps["offsets"] = parts.offsets.changes
         return state
@@ -140,6 +146,11 @@ class StateBook:
     def _delays(self, slave: _Slave) -> dict[int, int] | None:
         progress = {level: offset for level, offset, _ in self._registers.delay.progress()}
         return progress if self._is_news(slave, "delays", tuple(progress.items())) else None
+
+    def _leases(self, slave: _Slave) -> LeaseChanges | None:
+        since = slave.stamps.get("leases")
+        slave.stamps["leases"] = self._teller.count
+        return self._teller.since(since if isinstance(since, int) else None)
 
     def _is_news(self, slave: _Slave, part: str, stamp: Hashable) -> bool:
         is_news = part not in slave.stamps or slave.stamps[part] != stamp

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.pop.mirror import changes_of
 from broker_core.broker.registration import Registration
 from broker_core.broker.replication.failover import Failover
 from broker_core.broker.replication.master_facts import MasterUnclear, ask
@@ -16,7 +17,7 @@ from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.errors import GantryError
 from broker_core.logs import get_logger
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.state import BrokerState
+from broker_core.protocol.bodies.state import BrokerState, LeaseChanges
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
@@ -28,6 +29,9 @@ from broker_core.store import MessageStore
 
 _LOOK_S: Final = 0.1
 _LOG_S: Final = 0.01
+_DISK_S: Final = 1.0
+"""Pause after what could not be written."""
+_LEASES_AT_ONCE: Final = 5_000
 _MORE_MS: Final = 2_000
 """An answer is given up so long after it should have come."""
 
@@ -75,16 +79,20 @@ class StateFollowing:
             except GantryError as error:
                 self._say(role, str(error))
                 await asyncio.sleep(_LOOK_S)
+            except OSError as error:
+                self._say(role, f"they cannot be kept: {error}")
+                await asyncio.sleep(_DISK_S)
 
     def _say(self, role: Role, reason: str) -> None:
         self._after = EVERYTHING
         if reason != self._said:
             self._said = reason
-            _log.warning("master=%s: its topics, groups and offsets are not known: %s", role.master, reason)
+            _log.warning("master=%s: its topics, groups, offsets and leases are not known: %s", role.master, reason)
 
     async def _round(self, role: Role) -> None:
         if role != self._role:
             self._role, self._after = role, EVERYTHING
+            self._registers.leases.is_behind = True
         asked = asyncio.ensure_future(self._ask(role))
         # Why it failed is nobody's concern once the role is over.
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -130,7 +138,7 @@ class StateFollowing:
         if state.topics is not None:
             self._drop_queues(state.log_end)
         self._take_progress(state)
-        return True
+        return state.leases is None or await self._take_leases(role, state.leases)
 
     def _take_registers(self, state: BrokerState) -> None:
         own, now = self._registers, self._around.clock()
@@ -172,6 +180,21 @@ class StateFollowing:
             own.delay.replace(state.delays)
         if state.locks is not None:
             own.locks.replace(state.locks, self._around.clock())
+
+    async def _take_leases(self, role: Role, told: LeaseChanges) -> bool:
+        """Take over what the master lent, in parts; return whether it was all, before the role ended."""
+        own, changes = self._registers.leases, changes_of(told)
+        own.is_behind = True
+        if told.is_whole:
+            own.close_all()
+        for number, change in enumerate(changes):
+            if number % _LEASES_AT_ONCE == 0:
+                await asyncio.sleep(0)
+                if not self._is_current(role):
+                    return False
+            own.follow(change)
+        own.is_behind = False
+        return True
 
     async def _pass_on(self, role: Role) -> None:
         """Bring the master what clients committed here and it lacks."""

@@ -23,6 +23,17 @@ class HeldLock:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaseChanges:
+    """Changes of leases as the journal writes them, compressed (RFC 1950), in Base64.
+
+    `is_whole`: those that make all leases; there are no others.
+    """
+
+    is_whole: bool
+    frames: str
+
+
+@dataclass(frozen=True, slots=True)
 class BrokerState:
     """What changed; a part that did not is absent. `log_end` is where the master's log ended at that moment.
 
@@ -38,3 +49,4 @@ class BrokerState:
     is_whole: bool = False
     delays: dict[int, int] | None = None
     locks: list[HeldLock] | None = None
+    leases: LeaseChanges | None = None

@@ -19,6 +19,7 @@ from broker_core.protocol.headers.controller import MetadataChangesRequest
 from broker_core.protocol.headers.offsets import UpdateConsumerOffsetRequest
 from broker_core.protocol.headers.pop import AckMessageRequest, PopMessageRequest, PopMessageResponse
 from broker_core.protocol.headers.topics import CreateTopicRequest, DeleteTopicRequest
+from broker_core.protocol.record import decode_many
 from tests.broker_core.broker.replication.switching import failover_of, slave_of, stop, switched
 from tests.support.broker import TIMEOUT_MS
 from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
@@ -168,26 +169,96 @@ async def test_a_commit_at_a_slave_is_passed_on_and_not_lowered(tmp_path: Path) 
         assert slave.components.offsets.find("readers", "T", 0) == 4
 
 
-async def test_what_was_popped_comes_again_and_old_receipts_are_void(tmp_path: Path) -> None:
+def receipt(popped: PopMessageResponse, offset: int) -> str:
+    return f"{offset} {popped.pop_time} 60000 0 0 b 0 {offset}"
+
+
+async def test_what_was_popped_stays_on_lease_over_a_switch_and_what_was_acknowledged_is_done(tmp_path: Path) -> None:
     async with replica_group(tmp_path) as group:
         master = await group.master()
         slave = slave_of(group, master)
+        for body in (b"a", b"b", b"c", b"d"):
+            await group.send(master, body)
+        pop = PopMessageRequest("poppers", "T", 0, 3, 60_000, 0, 0, init_mode=0)
+        popped = (await group.ask(master, pop)).header(PopMessageResponse)
+        for offset in (1, 2):  # behind the first one, which stays open
+            await done(group, master, AckMessageRequest("poppers", "T", 0, receipt(popped, offset), offset))
+        await eventually(lambda: slave.components.leases.held_by("poppers") == 1)
+
+        successor = await switched(group, master)
+
+        new = (await group.ask(successor, pop)).header(PopMessageResponse)
+        assert new.msg_offset_info == "0 0 3"
+        await done(group, successor, AckMessageRequest("poppers", "T", 0, receipt(popped, 0), 0))
+        leased = successor.components.leases.find("poppers", "T", 0)
+        assert leased is not None
+        assert leased.committed == 3
+
+
+async def test_a_message_that_is_due_again_after_a_switch_has_its_count_and_its_reason(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        await group.send(master, b"a")
+        leases = master.components.leases
+        queue = leases.open("poppers", "T", 0, 0)
+        leases.lease(queue, [0], next_offset=1, now=1, invisible_ms=5)
+        leases.extend(queue, 0, pop_time=1, now=2, invisible_ms=1, failure="no stock")
+        await eventually(lambda: slave.components.leases.held_by("poppers") == 1)
+
+        successor = await switched(group, master)
+
+        pop = PopMessageRequest("poppers", "T", 0, 1, 60_000, 0, 0, init_mode=0)
+        answer = await group.ask(successor, pop)
+        assert [message.reconsume_times for message in decode_many(answer.body)] == [1]
+        leased = successor.components.leases.find("poppers", "T", 0)
+        assert leased is not None
+        assert leased.reason_of(0) == "no stock"
+
+
+async def test_a_master_that_starts_again_goes_on_with_its_leases(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=1) as group:
+        master = await group.master()
         for body in (b"a", b"b"):
             await group.send(master, body)
         pop = PopMessageRequest("poppers", "T", 0, 2, 60_000, 0, 0, init_mode=0)
         popped = (await group.ask(master, pop)).header(PopMessageResponse)
-        receipt = f"0 {popped.pop_time} 60000 0 0 b 0 0"
-        await done(group, master, AckMessageRequest("poppers", "T", 0, receipt, 0))
-        await eventually(lambda: slave.components.offsets.find("poppers", "T", 0) == 1)
+        await done(group, master, AckMessageRequest("poppers", "T", 0, receipt(popped, 1), 1))
+        await group.stop(1)
+        again = await group.start(1)
+        await group.master()
+        await eventually(lambda: again.components.master_work.has_begun())
 
-        successor = await switched(group, master)
+        await done(group, again, AckMessageRequest("poppers", "T", 0, receipt(popped, 0), 0))
+        leased = again.components.leases.find("poppers", "T", 0)
+        assert leased is not None
+        assert leased.committed == 2
 
-        old = await group.ask(
-            successor, AckMessageRequest("poppers", "T", 0, f"1 {popped.pop_time} 60000 0 0 b 0 1", 1)
-        )
-        assert old.code == ResponseCode.NO_MESSAGE
-        again = (await group.ask(successor, pop)).header(PopMessageResponse)
-        assert again.msg_offset_info == "0 0 1"
+
+async def test_a_master_that_comes_back_lends_nothing_of_its_own_epoch(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        (first,) = group.masters()
+        slave = slave_of(group, master)
+        for body in (b"a", b"b"):
+            await group.send(master, body)
+        leases = master.components.leases
+        leases.lease(leases.open("poppers", "T", 0, 0), [0, 1], next_offset=2, now=1, invisible_ms=1 << 40)
+        await eventually(lambda: slave.components.leases.held_by("poppers") == 2)
+        await stop(group, master)
+        successor = await group.master()
+        theirs = successor.components.leases
+        queue = theirs.find("poppers", "T", 0)
+        assert queue is not None
+        theirs.finish(queue, 0)
+
+        returned = (await group.start(first)).components
+        assert returned.leases.held_by("poppers") == 2
+        await eventually(lambda: returned.leases.held_by("poppers") == 1)
+        assert not returned.leases.is_behind
+        again = returned.leases.find("poppers", "T", 0)
+        assert again is not None
+        assert again.committed == 1
 
 
 async def test_the_owner_of_a_queue_keeps_it_over_a_switch_and_nobody_gets_another_one_soon(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from broker_core.broker.delay import DelayQueues
 from broker_core.broker.groups import Groups
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.offsets import ConsumerOffsets
+from broker_core.broker.pop.feed import LeaseFeed
+from broker_core.broker.pop.leases import Leases
+from broker_core.broker.pop.mirror import LeaseTeller
 from broker_core.broker.queue_locks import QueueLocks
 from broker_core.broker.replication.standing import Standing
 from broker_core.broker.replication.state_book import EVERYTHING, Registers, StateBook
@@ -43,12 +46,14 @@ def registers(folder: Path) -> Registers:
         offsets=ConsumerOffsets(file),
         delay=DelayQueues(file, store, (1_000,), lambda *_: True),
         locks=QueueLocks(limits),
+        leases=Leases(lambda change: None),
     )
 
 
 def book_of(parts: Registers) -> tuple[StateBook, Mastering]:
     master = Mastering(0)
-    return StateBook(parts, Standing(master), log_end=lambda: 77, clock=lambda: 1_000), master
+    teller = LeaseTeller(parts.leases, LeaseFeed())
+    return StateBook(parts, Standing(master), teller, log_end=lambda: 77, clock=lambda: 1_000), master
 
 
 async def test_a_slave_is_told_everything_at_first_and_then_what_changed(tmp_path: Path) -> None:
