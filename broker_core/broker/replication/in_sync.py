@@ -47,6 +47,7 @@ class Peer:
     at_end_at: float = 0.0  # when it had all that was there
     mark: int = 0  # the end at the time of its last report, and that time
     marked_at: float = 0.0
+    left_with: int | None = None  # what it had acknowledged when it was to leave: it joins with more, not with that
 
 
 class InSync:
@@ -84,7 +85,7 @@ class InSync:
         """Bind a connection to a life of a replica; what an earlier one acknowledged is forgotten."""
         peer = self.peer(broker_id)
         peer.link, peer.life, peer.acked, peer.is_learner = link, life, None, is_learner
-        peer.marked_at = now
+        peer.marked_at, peer.left_with = now, None
 
     def disconnected(self, broker_id: int, now: float) -> None:
         """Forget what a replica acknowledged."""
@@ -155,6 +156,8 @@ class InSync:
             return None
         for each in joining:  # It may be behind the end; the time in which it has to get there begins now.
             self.peer(each).at_end_at = now
+        for each in leaving:
+            self.peer(each).left_with = self.peer(each).acked
         wanted = sorted({*committed, *joining} - {*leaving})
         return Proposal(self._view.set_version, tuple(MasterLife(each, self._life_of(each)) for each in wanted))
 
@@ -165,7 +168,7 @@ class InSync:
         peer = self.peer(broker_id)
         if peer.link is None or peer.is_learner or peer.life != self._view.replicas[broker_id].life:
             return False
-        return may_join(peer.acked, self.confirm, self._epoch_start)
+        return has_gone_on(peer) and may_join(peer.acked, self.confirm, self._epoch_start)
 
     def _should_leave(self, peer: Peer, end: int, now: float) -> bool:
         is_behind = (peer.acked is None or peer.acked < end) and now - peer.at_end_at > self._times.behind_after
@@ -195,6 +198,14 @@ def confirm_of(confirm: int, acks: Iterable[int | None]) -> int:
 def may_join(acked: int | None, confirm: int, epoch_start: int) -> bool:
     """Tell whether a replica has everything acknowledged, and the log of all masters before this one."""
     return acked is not None and acked >= confirm and acked >= epoch_start
+
+
+def has_gone_on(peer: Peer) -> bool:
+    """Tell whether a replica acknowledged more than when it was to leave, or connected anew, or never left.
+
+    Where several hang, the confirm offset stays at what they had: comparing with it would let one in after the other.
+    """
+    return peer.left_with is None or (peer.acked is not None and peer.acked > peer.left_with)
 
 
 def is_over(proposal: Proposal, view: NameState) -> bool:

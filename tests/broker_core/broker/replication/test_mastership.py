@@ -178,6 +178,41 @@ def test_a_member_leaves_when_it_is_gone_for_long_and_counts_until_that_is_decid
     assert mastership.in_sync.effective == (1, 2)
 
 
+def members_wanted(mastership: Mastership, now: float) -> list[int] | None:
+    proposed = mastership.wanted(now)
+    return None if proposed is None else [each.id for each in proposed.members]
+
+
+def master_of_two_that_hang() -> Mastership:
+    """Return the master of a set of three, whose slaves had all, and then nothing of 20 bytes."""
+    state = view((1, 2, 3), min_in_sync=2)
+    store = MemoryStore(bytes(80), EPOCHS, 80)
+    mastership = Mastership(ME, state, store, MasterLimits(), now=0.0)
+    for broker_id in (2, 3):
+        connect(mastership, broker_id, broker_id, 80)
+    store.append_raw(80, bytes(20))
+    assert members_wanted(mastership, 15.0) is None
+    assert members_wanted(mastership, 15.1) == [1, 3]
+    mastership.viewed(replace(state, in_sync=[1, 3], version=10, set_version=1))
+    return mastership
+
+
+def test_of_two_that_hang_one_leaves_and_comes_back_with_something_new_only() -> None:
+    """The confirm offset stays at what both had, so that what each acknowledged before is never below it."""
+    mastership = master_of_two_that_hang()
+    assert members_wanted(mastership, 15.2) is None
+    mastership.reported(2, Report(80), 16.0)
+    assert members_wanted(mastership, 16.0) is None
+    mastership.reported(2, Report(90), 17.0)
+    assert members_wanted(mastership, 17.0) == [1, 2]
+
+
+def test_who_left_may_join_on_a_new_connection_with_what_it_had() -> None:
+    mastership = master_of_two_that_hang()
+    connect(mastership, 2, 9, 80, now=16.0)
+    assert members_wanted(mastership, 16.0) == [1, 2]
+
+
 def test_no_set_below_the_policy_is_proposed_and_sends_are_refused_instead() -> None:
     mastership = master(view((1, 2), min_in_sync=2))
     assert mastership.wanted(5.0) is None
