@@ -22,6 +22,8 @@ LEAST_IN_SYNC_KEY: Final = "minInSyncReplicas"
 """Runtime figure of a master in failover mode: so many replicas must be in sync for sends, by settings and policy."""
 SEND_REFUSAL_KEY: Final = "sendRefusal"
 """Runtime figure of a replica in failover mode: why it takes no sends, empty while it does."""
+UNCONFIRMED_MS_KEY: Final = "unconfirmedMs"
+"""Runtime figure of a master in failover mode: how long the oldest of what it stored waits for the in-sync set."""
 STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
 EXACT_TIME_VERSION: Final = 412  # 5.0.0-SNAPSHOT: a time means the first message from then on
 PULL_OFFSET_VERSION: Final = 412  # … and a pull offset that is missing is read as 0

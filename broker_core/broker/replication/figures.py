@@ -6,7 +6,7 @@ from broker_core.broker.processors.runtime_info import Figures
 from broker_core.broker.replication.replica import Replica
 from broker_core.broker.replication.replica_log import ReplicaLog
 from broker_core.broker.role import Roles
-from broker_core.protocol.codes import LEAST_IN_SYNC_KEY
+from broker_core.protocol.codes import LEAST_IN_SYNC_KEY, UNCONFIRMED_MS_KEY
 
 
 def figures_of(replica: Replica, log: ReplicaLog, roles: Roles) -> Figures:
@@ -16,7 +16,12 @@ def figures_of(replica: Replica, log: ReplicaLog, roles: Roles) -> Figures:
         "masterEpoch": lambda: replica.epoch or None,
         "inSyncSet": lambda: ",".join(map(str, replica.view.in_sync)) if replica.view is not None else None,
         "confirmOffset": lambda: log.confirm,
+        UNCONFIRMED_MS_KEY: lambda: _unconfirmed_ms(replica),
         "roleChanges": lambda: roles.changes,
         "cutBytes": lambda: log.cut_bytes,
         LEAST_IN_SYNC_KEY: lambda: replica.mastership.least_in_sync if replica.mastership is not None else None,
     }
+
+
+def _unconfirmed_ms(replica: Replica) -> int | None:
+    return int(replica.mastership.unconfirmed.seconds * 1000) if replica.mastership is not None else None

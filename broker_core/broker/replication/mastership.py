@@ -27,6 +27,7 @@ from broker_core.broker.replication.messages import (
 )
 from broker_core.broker.replication.rejoin import ends
 from broker_core.broker.replication.replica_store import ReplicaStore
+from broker_core.broker.replication.unconfirmed import Unconfirmed
 from broker_core.protocol.bodies.controller import MasterLife, NameState, life_number
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.ha_epochs import MasterHandshake, Report, SlaveHandshake
@@ -110,6 +111,7 @@ class Mastership:
         self.lease = Lease(view.epoch)
         self.in_sync = InSync(me, view, store.end, store.confirm, limits.set_times)
         self.in_sync.begin(now)
+        self.unconfirmed = Unconfirmed()
 
     @staticmethod
     def _at_least(view: NameState, limits: MasterLimits) -> NameState:
@@ -326,7 +328,9 @@ class Mastership:
         effects: list[Effect] = []
         for link in silent:
             effects += [*self.closed(link, now), CloseSlave(link, "nothing came for too long")]
-        return [*effects, *self.advance(), *self._look_at_switch(now)]
+        effects += self.advance()
+        self.unconfirmed.look(self._store.end, self.in_sync.confirm, now)
+        return [*effects, *self._look_at_switch(now)]
 
 
 def must_refuse_without_lease(has_lease: bool, is_member_gone: bool) -> bool:

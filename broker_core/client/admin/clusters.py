@@ -17,6 +17,7 @@ from broker_core.protocol.codes import (
     RESETS_QUEUES,
     SEND_REFUSAL_KEY,
     STORE_ID_KEY,
+    UNCONFIRMED_MS_KEY,
     ResponseCode,
 )
 from broker_core.protocol.headers.admin import (
@@ -121,6 +122,11 @@ class BrokerRuntime:
     def send_refusal(self) -> str | None:
         """Why a replica in failover mode takes no sends, empty if it does; None of brokers that do not tell."""
         return self.table.get(SEND_REFUSAL_KEY)
+
+    @property
+    def unconfirmed_ms(self) -> int | None:
+        """How long the oldest of what a master in failover mode stored waits for the in-sync set, 0 if nothing does."""
+        return self._integer(UNCONFIRMED_MS_KEY)
 
     def figure(self, name: str) -> float | None:
         """Return any figure by the broker's name for it."""
