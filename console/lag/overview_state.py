@@ -17,6 +17,7 @@ from console.lag.reading import LagReading, Missing
 from console.lag.shapes import BrokerState, GroupState, GroupSummary, OverviewLastKnown, OverviewState, TopicState
 from console.moments import rfc3339
 from console.replicas.behind import behind_of
+from console.replicas.sending import why_no_sends
 
 G = TypeVar("G", bound=GroupSummary)
 
@@ -146,7 +147,7 @@ class OverviewStates:
             shown.commit_log_bytes = runtime.commit_log_bytes
             shown.log_end = runtime.log_end
             if broker.broker_id == MASTER_ID:
-                shown.send_refusal = runtime.send_refusal
+                shown.send_refusal = why_no_sends(runtime)
             else:
                 behind = behind_of(_master_of(reading, broker.name), runtime)
                 shown.behind_bytes, shown.behind_ms = behind.bytes, behind.ms

@@ -17,7 +17,8 @@ _DELIVERED: Final = (
     "Messages per second that brokers delivered: to each group, and again where one was delivered again."
 )
 _REFUSAL: Final = (
-    "Why a master with automatic failover takes no sends, empty if it does; null of others, and of a silent one."
+    "Why a master with automatic failover takes no sends, or cannot answer them; empty if it does. Null of others, and "
+    "of a silent one."
 )
 _BEHIND: Final = "What its master has and it has not; null for a master, and while one of both does not answer."
 

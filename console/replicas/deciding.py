@@ -15,6 +15,7 @@ from broker_core.protocol.bodies.replicas import EpochEntryCache, ReplicasInfo
 from broker_core.protocol.codes import ResponseCode
 from console.clusters.reasons import reason_of
 from console.moments import rfc3339
+from console.replicas.sending import why_no_sends
 from console.replicas.shapes import DecidedState, FailoverOfName, FailoverOfReplica, LastDecision, LogEpoch
 
 _EPOCHS: Final = 20
@@ -118,9 +119,9 @@ def _writable(found: KnownState, master: BrokerRuntime | None, silence: str | No
     state = found.state
     if state.master is None:
         return False, found.stuck or "no master is elected"
-    refusal = None if master is None else master.send_refusal
-    if refusal is not None:
-        return not refusal, refusal or None
+    reason = None if master is None else why_no_sends(master)
+    if reason is not None:
+        return not reason, reason or None
     if len(state.in_sync) < state.policy.min_in_sync:
         return False, f"the in-sync set has {len(state.in_sync)} of {state.policy.min_in_sync} replicas that sends need"
     return None, silence or f"the master, replica {state.master.id}, does not tell"

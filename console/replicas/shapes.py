@@ -106,8 +106,11 @@ class DecidedState(Struct, frozen=True, kw_only=True):
 class FailoverOfName(DecidedState, frozen=True, kw_only=True):
     """The same, and whether it takes messages now."""
 
-    writable: Annotated[bool | None, Meta(description="By what the master says; null while nobody tells.")]
-    writable_reason: Annotated[str | None, Meta(description="Why it takes none, or why that is not known.")]
+    writable: Annotated[
+        bool | None,
+        Meta(description="Whether sends are taken and answered, by what the master says; null while nobody tells."),
+    ]
+    writable_reason: Annotated[str | None, Meta(description="Why not, or why that is not known.")]
     effective_min_in_sync: Annotated[
         int | None,
         Meta(

@@ -3606,7 +3606,7 @@ export interface components {
             behind_bytes: number | null;
             /** @description Between the last messages of master and slave; null if one does not tell it. */
             behind_ms: number | null;
-            /** @description Why a master with automatic failover takes no sends, empty if it does; null of others, and of a silent one. */
+            /** @description Why a master with automatic failover takes no sends, or cannot answer them; empty if it does. Null of others, and of a silent one. */
             send_refusal: string | null;
         };
         /** @description Access control of one broker process. */
@@ -4293,9 +4293,9 @@ export interface components {
             min_in_sync: number;
             unclean_allowed: boolean;
             last: components["schemas"]["LastDecision"];
-            /** @description By what the master says; null while nobody tells. */
+            /** @description Whether sends are taken and answered, by what the master says; null while nobody tells. */
             writable: boolean | null;
-            /** @description Why it takes none, or why that is not known. */
+            /** @description Why not, or why that is not known. */
             writable_reason: string | null;
             /** @description So many replicas must be in sync for sends: the larger of `min_in_sync` and the master's `minInSyncReplicas`. Null while the master does not tell. */
             effective_min_in_sync: number | null;

@@ -34,6 +34,8 @@ export const DECISIONS: readonly [DecisionKey, RegExp][] = [
   ["tooFewForSetting", /^fewer replicas are in sync than minInSyncReplicas asks for$/],
   ["noLease", /^the controllers are out of reach, and so is a replica of the in-sync set$/],
   ["unconfirmed", /^too much waits for the other replicas$/],
+  ["noRoom", /^the disk has no room for what this replica is told$/],
+  ["stalled", /^sends are stored and not confirmed: the oldest waits for (?<s>\d+) s for the in-sync set$/],
   ["noneInSync", /^[Nn]o replica of (?<name>\S+) is known to have every acknowledged message$/],
   ["noneHeard", /^[Nn]one of those that have every acknowledged message of (?<name>\S+) is heard: (?<ids>[\d, ]+)$/],
   ["notRegistered", /^(?<ids>[\d, ]+) of (?<name>\S+) has not registered since it started$/],

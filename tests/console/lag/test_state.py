@@ -575,11 +575,22 @@ def test_a_slave_is_no_second_source_of_messages_and_says_how_far_it_is_behind()
     assert (leader.behind_bytes, leader.log_end) == (None, 6_000)
 
 
-def test_a_master_says_whether_it_takes_sends_and_a_slave_takes_none_anyway() -> None:
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"sendRefusal": "too few"}, "too few"),
+        ({"sendRefusal": "", "unconfirmedMs": "2000"}, ""),
+        (
+            {"sendRefusal": "", "unconfirmedMs": "5000"},
+            "sends are stored and not confirmed: the oldest waits for 5 s for the in-sync set",
+        ),
+    ],
+)
+def test_a_master_says_whether_it_takes_sends_and_a_slave_takes_none_anyway(table: dict[str, str], told: str) -> None:
     slave = BrokerAddress("c", "broker-a", 1, "10.0.0.3:10911")
-    held = replace(reading(AT, table={"sendRefusal": "too few"}), brokers=[A, slave])
+    held = replace(reading(AT, table=table), brokers=[A, slave])
     said = {**held.runtimes, slave.addr: BrokerRuntime({"sendRefusal": "this replica is not the master"})}
 
     leader, follower = StateBuilder().step(replace(held, runtimes=said)).overview.brokers
 
-    assert (leader.send_refusal, follower.send_refusal) == ("too few", None)
+    assert (leader.send_refusal, follower.send_refusal) == (told, None)

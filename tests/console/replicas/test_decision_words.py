@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker.replication.messages import Refusal
-from broker_core.client.admin.clusters import BrokerAddress
+from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.replication import KnownState
 from broker_core.controller import admin_handlers
 from broker_core.controller.commands import (
@@ -32,6 +32,7 @@ from broker_core.controller.replicas import decide
 from broker_core.protocol.bodies.controller import MasterLife, NamePolicy, NameState
 from console.replicas.deciding import Decided, of_name
 from console.replicas.reading import Asked
+from console.replicas.sending import why_no_sends
 from tests.broker_core.controller.states import STAMP, alive, life, replica, state
 
 EXAMPLES: Final[list[str]] = json.loads(
@@ -148,6 +149,7 @@ def told() -> Iterator[str]:
     few = replace(state(), policy=NamePolicy(min_in_sync=3))
     for found in (state(master=None), few, state()):
         yield of_name(KnownState(found, False, None, 0), None, None).writable_reason or ""
+    yield why_no_sends(BrokerRuntime({"sendRefusal": "", "unconfirmedMs": "12100"})) or ""
     listed = [BrokerAddress("C", "b", number, "h:1") for number in (2, 4)]
     yield Asked(listed, decision=Decided(heard=frozenset({4}))).silence(listed[0]) or ""
 

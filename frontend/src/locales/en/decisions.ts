@@ -27,6 +27,8 @@ export const decisions = {
     tooFewForSetting: "fewer replicas are in sync than minInSyncReplicas asks for",
     noLease: "the controllers are out of reach, and so is a replica of the in-sync set",
     unconfirmed: "too much waits for the other replicas",
+    noRoom: "the disk has no room for what this replica is told",
+    stalled: "sends are stored and not confirmed: the oldest waits for {{s}} s for the in-sync set",
     noneInSync: "no replica of {{name}} is known to have every acknowledged message",
     noneHeard: "none of those that have every acknowledged message of {{name}} is heard: {{ids}}",
     notRegistered: "{{ids}} of {{name}} has not registered since it started",

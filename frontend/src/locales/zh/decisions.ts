@@ -27,6 +27,8 @@ export const decisions = {
     tooFewForSetting: "同步副本少于 minInSyncReplicas 的要求",
     noLease: "控制器不可达，且同步集合中有副本不可达",
     unconfirmed: "等待其他副本确认的数据过多",
+    noRoom: "磁盘空间不足，无法保存该副本收到的内容",
+    stalled: "消息已存储但未确认：最早的一条已等待同步副本集 {{s}} 秒",
     noneInSync: "{{name}} 没有已知拥有全部已确认消息的副本",
     noneHeard: "{{name}} 中拥有全部已确认消息的副本均无心跳：{{ids}}",
     notRegistered: "{{name}} 的副本 {{ids}} 启动后尚未登记",
