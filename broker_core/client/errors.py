@@ -78,7 +78,9 @@ class ClientError(GantryError):
     """The base class of all client errors."""
 
     of_name_server = False
-    """Whether a name server failed or refused, rather than a broker."""
+    """Whether a name server failed or refused what any other of them answers as well, such as a route."""
+    at_name_server = False
+    """Whether what failed or refused is a name server, with the controller that it may host, rather than a broker."""
     broker_name: str | None = None
     """The name of the broker that failed or refused, as far as the session knows who is at its address."""
 

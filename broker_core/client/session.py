@@ -180,7 +180,8 @@ class Session:
         return answer
 
     def named(self, error: ClientError, addr: str) -> ClientError:
-        """Return the error of a peer with the name of the broker at that address, if it is known."""
+        """Return the error of a peer with what is known of that address: the broker's name, or a name server."""
+        error.at_name_server = addr in self.name_servers.addresses
         error.broker_name = self.routes.name_at(addr)
         return error
 

@@ -63,6 +63,18 @@ _LACKING: Final[Mapping[int, tuple[str | None, str]]] = {
     RequestCode.LIST_TOPIC_PRODUCERS: (None, "does not tell which producers send to a topic; Gantry does"),
     RequestCode.GET_BROKER_CLUSTER_ACL_INFO: (None, "does not manage accounts in the way of RocketMQ 4.9; Gantry does"),
     RequestCode.PURGE_TOPIC: ("purge", "cannot purge a topic; Gantry can"),
+    **dict.fromkeys(
+        (
+            RequestCode.CONTROLLER_ELECT_MASTER,
+            RequestCode.CONTROLLER_GET_METADATA_INFO,
+            RequestCode.CONTROLLER_GET_SYNC_STATE_DATA,
+            RequestCode.CLEAN_BROKER_DATA,
+            RequestCode.NAME_STATE,
+            RequestCode.SET_REPLICA_POLICY,
+            RequestCode.ADOPT_STATE,
+        ),
+        (None, "hosts no controller"),
+    ),
     RequestCode.LITE_PULL_MESSAGE: (None, "does not support lite pull; RocketMQ 5 and Gantry do"),
 }
 
@@ -128,7 +140,7 @@ def replaced(address: str, name: str | None) -> str:
 
 
 def _peer(error: client.ClientError, address: str, names: Mapping[str, str] | None) -> str:
-    if error.of_name_server:
+    if error.of_name_server or error.at_name_server:
         return f"name server {address}"
     name = (names or {}).get(address) or error.broker_name
     return f"the broker at {address}" if name is None else f"{name} at {address}"

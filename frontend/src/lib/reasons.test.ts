@@ -42,6 +42,7 @@ const SENTENCES = [
   "the broker at 10.0.0.1:10911 is too busy to answer",
   "the broker at 10.0.0.1:10911 does not support this request",
   "the broker at 10.0.0.1:10911 does not support requests of type 999",
+  "name server mq:9876 hosts no controller",
   "the broker at 10.0.0.1:10911 does not support leases; RocketMQ 5 and Gantry do",
   "the broker at 10.0.0.1:10911 does not assign queues to consumers; RocketMQ 5 and Gantry do",
   "the broker at 10.0.0.1:10911 does not keep the message types of topics; RocketMQ 5 and Gantry do",

@@ -20,7 +20,7 @@ type ReasonKey =
   | "refused" | "unknownHost" | "noNetwork" | "noConnection" | "closed" | "unreachable" | "late" | "stranger" | "notNameServer"
   | "accessNoKey" | "accessNoAccount" | "accessWrongKey" | "accessNotAdmin" | "accessNoTopic" | "accessNoGroup" | "accessRefused"
   | "notPublic" | "noAddress" | "answeredStatus"
-  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
+  | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noController" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "notBegun" | "justAdded" | "notSampled"
   | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
@@ -62,6 +62,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["noMessageTypes", /^(?<peer>.+) does not keep the message types of topics; RocketMQ 5 and Gantry do$/],
   ["noScheduled", /^(?<peer>.+) does not list, move or recall messages that wait; Gantry does$/],
   ["noGroupConfig", /^(?<peer>.+) does not report the settings of one group; RocketMQ 5 and Gantry do$/],
+  ["noController", /^(?<peer>.+) hosts no controller$/],
   ["noProducers", /^(?<peer>.+) does not list its producers; RocketMQ 4\.9\.3, RocketMQ 5 and Gantry do$/],
   ["noSenders", /^(?<peer>.+) does not tell which producers send to a topic; Gantry does$/],
   ["noPurge", /^(?<peer>.+) cannot purge a topic; Gantry can$/],

@@ -14,6 +14,8 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.errors import BrokerBusy, BrokerRefused, TimedOut, Unreachable
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
+from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.server import NameServer
 from broker_core.protocol.codes import RequestCode
 from console.clusters.reasons import reason_of
 from tests.support.cluster import RunningBroker
@@ -36,6 +38,16 @@ async def listening(answer: Callable[[asyncio.StreamWriter], None]) -> AsyncIter
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@asynccontextmanager
+async def name_server() -> AsyncIterator[str]:
+    server = NameServer(NameServerConfig(port=0))
+    await server.start()
+    try:
+        yield f"127.0.0.1:{server.port}"
+    finally:
+        await server.close()
 
 
 def free_address() -> str:
@@ -73,6 +85,26 @@ async def test_a_name_server_that_says_nothing() -> None:
         assert reason_of(await failure(address)) == f"name server {address} did not answer within 0.5 s"
         for writer in kept:
             writer.close()
+
+
+async def test_a_name_server_that_is_asked_by_itself_is_called_one() -> None:
+    async with name_server() as plain:
+        away = free_address()
+        async with Session(ClientConfig([plain, away])) as session:
+            answers = await Admin(session).replication.controllers()
+            settings = await Admin(session).maintenance.name_server_settings()
+    assert {address: reason_of(error) for address, error in answers.failed.items()} == {
+        plain: f"name server {plain} hosts no controller", away: f"name server {away} refused the connection",
+    }  # fmt: skip
+    assert reason_of(settings.failed[away]) == f"name server {away} refused the connection"
+
+
+async def test_a_change_that_a_controller_may_have_made_is_uncertain() -> None:
+    async with listening(lambda writer: writer.close()) as address, Session(ClientConfig([address])) as session:
+        with pytest.raises(Unreachable) as caught:
+            await Admin(session).replication.elect("b", 2)
+    assert reason_of(caught.value) == f"name server {address} closed the connection"
+    assert (caught.value.was_sent, caught.value.of_name_server) == (True, False)
 
 
 async def test_a_broker_is_called_by_its_name(shared_broker: RunningBroker) -> None:

@@ -36,6 +36,7 @@ export const server = {
     notSampled: "it was not sampled in the last seconds",
     noScheduled: "{{peer}} does not list, move or recall messages that wait; Gantry does",
     noGroupConfig: "{{peer}} does not report the settings of one group; RocketMQ 5 and Gantry do",
+    noController: "{{peer}} hosts no controller",
     noProducers: "{{peer}} does not list its producers; RocketMQ 4.9.3, RocketMQ 5 and Gantry do",
     noSenders: "{{peer}} does not tell which producers send to a topic; Gantry does",
     noPurge: "{{peer}} cannot purge a topic; Gantry can",

@@ -36,6 +36,7 @@ export const server = {
     notSampled: "最近几秒没有采样",
     noScheduled: "{{peer}}不支持列出、改期或撤回待投递消息；Gantry 支持",
     noGroupConfig: "{{peer}}不支持读取单个消费组的配置；RocketMQ 5 与 Gantry 支持",
+    noController: "{{peer}}没有控制器",
     noProducers: "{{peer}}不支持列出生产者；RocketMQ 4.9.3、RocketMQ 5 与 Gantry 支持",
     noSenders: "{{peer}}不提供向 Topic 发送消息的生产者；Gantry 支持",
     noPurge: "{{peer}}不支持清空 Topic；Gantry 支持",
