@@ -21,8 +21,6 @@ from console.replicas.rounds import Rounds
 from console.replicas.shapes import Replicas
 
 EVERY_MS: Final = 2_000
-# A frozen process must not keep back who became master instead.
-_PROCESS_MS: Final = 1_000
 
 with_since = sync_to_async(history.with_since)
 _log = logging.getLogger(__name__)
@@ -50,7 +48,7 @@ class ReplicaPages:
         """Publish each name that is watched, as a whole; raise what the client, Redis and the database raise."""
         states: dict[str, Replicas] = {}
         for name in await self._watched(sorted(names)):
-            said = await asked(admin, name, timeout_ms=_PROCESS_MS)
+            said = await asked(admin, name)
             if said.listed:
                 states[live.replicas(self._cluster, name)] = await with_since(self._cluster, shown(name, said))
         await self._publisher.publish(states)

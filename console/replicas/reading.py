@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
@@ -28,6 +29,9 @@ from console.replicas.behind import Behind, behind_of
 from console.replicas.deciding import Decided, decided, of_name, of_replica
 from console.replicas.shapes import Replica, Replicas
 from console.replicas.streams import followed_by, streams_of
+
+# A frozen process must not keep back what the others say, as who became master instead of it.
+_PROCESS_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +116,8 @@ def with_unlisted(said: Asked, known: RememberedBroker) -> Asked:
     )
 
 
-async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> Asked:
-    """Ask controllers, name servers, and each process of the name, which are silent after `timeout_ms`."""
+async def asked(admin: Admin, name: str) -> Asked:
+    """Ask controllers, name servers, and each process of the name at once: one that is silent delays no other."""
     # Both at once: silent name servers, which host the controllers, cost their time-out only once.
     decision, brokers = await asyncio.gather(decided(admin, name), _listed(admin))
     silent = brokers if isinstance(brokers, GantryError) else None
@@ -127,11 +131,14 @@ async def asked(admin: Admin, name: str, *, timeout_ms: int | None = None) -> As
         ]
         master_id = None if state.master is None else state.master.id
     addresses = [each.addr for each in listed]
-    answers = await ask_all(addresses, lambda addr: admin.clusters.runtime_of(addr, timeout_ms=timeout_ms))
+    answers = await ask_all(addresses, lambda addr: admin.clusters.runtime_of(addr, timeout_ms=_PROCESS_MS))
     has_epochs = decision is not None and decision.known is not None
     epochs, copying = await asyncio.gather(
-        ask_all(answers.found if has_epochs else (), admin.replication.epochs),
-        ask_all(answers.found, lambda addr: admin.replication.streams(addr, timeout_ms=timeout_ms)),
+        ask_all(
+            answers.found if has_epochs else (),
+            lambda addr: admin.replication.epochs(addr, timeout_ms=_PROCESS_MS),
+        ),
+        ask_all(answers.found, lambda addr: admin.replication.streams(addr, timeout_ms=_PROCESS_MS)),
     )
     reasons = {addr: reason_of(error, {addr: name}) for addr, error in answers.failed.items()}
     return Asked(listed, master_id, answers.found, reasons, decision, epochs.found, copying, silent=silent)

@@ -122,9 +122,10 @@ class Replication:
         ids = ";".join(map(str, replicas))
         return await self._preview(headers.AdoptStateRequest(name, cluster, ids, dry_run=dry_run))
 
-    async def epochs(self, broker: str) -> EpochEntryCache:
+    async def epochs(self, broker: str, *, timeout_ms: int | None = None) -> EpochEntryCache:
         """Return the epochs of the log of the broker at an address (1007)."""
-        return await self._requests.ask_for(EpochEntryCache, broker, headers.GetBrokerEpochCacheRequest())
+        header = headers.GetBrokerEpochCacheRequest()
+        return await self._requests.ask_for(EpochEntryCache, broker, header, timeout_ms=timeout_ms)
 
     async def streams(self, broker: str, *, timeout_ms: int | None = None) -> HaRuntimeInfo:
         """Return who copies the log of the broker at an address, or whose log it copies (907)."""

@@ -12,6 +12,7 @@ from broker_core.client.answers import Answers
 from broker_core.client.config import ClientConfig
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
+from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.message import Message
 from console.clusters.memory import RememberedBroker, RememberedProcess
 from console.replicas.reading import Asked, asked, from_memory, shown, with_unlisted
@@ -20,6 +21,7 @@ from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
 from tests.support.ports import free_ports
 from tests.support.replica_group import replica_group
+from tests.support.scripted import say_nothing, scripted_cluster
 from tests.support.wait import eventually
 
 
@@ -40,6 +42,14 @@ def without(said: Asked, address: str) -> Asked:
     found = {addr: runtime for addr, runtime in said.found.items() if addr != address}
     copying = {addr: told for addr, told in said.copying.found.items() if addr != address}
     return replace(said, found=found, reasons={address: "it is gone"}, copying=Answers(copying))
+
+
+async def test_a_process_that_accepts_and_says_nothing_is_unknown_soon() -> None:
+    async with scripted_cluster("broker-a") as cluster, Session(ClientConfig([cluster.name_server.addr])) as session:
+        cluster["broker-a"].on(RequestCode.GET_BROKER_RUNTIME_INFO, say_nothing())
+        (frozen,) = (await read(session)).replicas
+        assert (frozen.reachable, frozen.log_end) == (False, None)
+        assert (frozen.reason or "").endswith("did not answer within 1 s")
 
 
 async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None:
