@@ -48,6 +48,7 @@ class Leading:
         self._wants_read = False
         self._next = -math.inf
         self._granted_until = -math.inf
+        self._took_at = -math.inf
 
     def is_leading(self, now: float) -> bool:
         """Return whether this controller may judge and grant at this moment."""
@@ -69,6 +70,10 @@ class Leading:
         """Return for how long the lead still holds; 0 without one."""
         return max(0.0, self._valid_until - now) if self.lead is not None else 0.0
 
+    def led_seconds(self, now: float) -> float | None:
+        """Return for how long the lead has been this controller's, rests included; None without one."""
+        return now - self._took_at if self.lead is not None else None
+
     def step(self, now: float, *, may_lead: bool) -> Step:
         """Return what to do now."""
         if self.lead is None:
@@ -86,7 +91,7 @@ class Leading:
     def took(self, lead: Lead | None, now: float) -> None:
         """Take what the engine answered to standing; a lead counts from its first renewal on."""
         self.lost(now)
-        self.lead = lead
+        self.lead, self._took_at = lead, now
         if lead is None:
             self._next = now + LOOK_SECONDS
 

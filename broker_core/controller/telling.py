@@ -69,7 +69,7 @@ class Telling:
             is_leader=parts.leader.is_leading,
             peers=leading,
         )
-        engine = parts.decisions.status
+        engine, led = parts.decisions.status, parts.leader.state.led_seconds(now)
         body = ControllerInfo(
             controller_id=parts.who,
             engine=engine.kind,
@@ -84,6 +84,7 @@ class Telling:
             set_back=parts.trust.set_back(),
             names=parts.states.names(),
             leading_ms=int(parts.leader.state.valid_seconds(now) * 1000),
+            led_ms=None if led is None else int(led * 1000),
             age_ms=parts.states.age_ms(now),
             conflicts=parts.deciding.conflicts,
             unsettled_count=parts.deciding.unsettled,

@@ -35,12 +35,14 @@ def shown(answers: Answers[ControllerStatus], *, are_expected: bool) -> Controll
 
 def _shown(address: str, status: ControllerStatus) -> ControllerState:
     info = status.info
+    led_ms = info.led_ms if status.is_leading else None
     return ControllerState(
         address=address,
         reachable=True,
         reason=None,
         leading=status.is_leading,
         leading_ms=info.leading_ms if status.is_leading else None,
+        led_since=None if led_ms is None else rfc3339(now_ms() - led_ms),
         engine=info.engine,
         engine_version=info.engine_version,
         members=[
@@ -72,6 +74,7 @@ def _silent(address: str, reason: str) -> ControllerState:
         reason=reason,
         leading=False,
         leading_ms=None,
+        led_since=None,
         engine=None,
         engine_version=None,
         members=[],

@@ -220,7 +220,10 @@ class ControllerState(Struct, frozen=True, kw_only=True):
     reachable: bool
     reason: str | None
     leading: bool
-    leading_ms: Annotated[int | None, Meta(description="How long its leadership lasts if it is not renewed.")]
+    leading_ms: Annotated[int | None, Meta(description="For how many ms it still leads if that is not renewed.")]
+    led_since: Annotated[
+        Moment | None, Meta(description="Since when it leads; null where it does not, and if it does not tell.")
+    ]
     engine: Annotated[str | None, Meta(description="`etcd` or `file`.")]
     engine_version: str | None
     members: Sequence[EngineServer]
@@ -228,7 +231,10 @@ class ControllerState(Struct, frozen=True, kw_only=True):
     size_bytes: int | None
     quota_bytes: int | None
     alarms: list[str] | None
-    last_decision_ms: float | None
+    last_decision_ms: Annotated[
+        int | None,
+        Meta(description="How many ms the engine took to keep the last decision; null before this controller's first."),
+    ]
     names: list[str]
     set_back: list[str]
     unsettled: list[str]

@@ -103,7 +103,8 @@ class ControllerInfo:
     """A controller and its engine (1005). None is what is not known; times in ms, `age_ms` of what it knows.
 
     `conflicts` and `unsettled_count` count commands since its start: those that lost a comparison, and those of which
-    it was not known in time whether they were done.
+    it was not known in time whether they were done. `last_decision_ms` is how long the engine took for its last
+    writing, `leading_ms` how long the lead holds if it is not renewed, `led_ms` how long it has been this controller's.
     """
 
     controller_id: str = ""
@@ -119,6 +120,7 @@ class ControllerInfo:
     set_back: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     leading_ms: int = 0
+    led_ms: int | None = None
     age_ms: int | None = None
     conflicts: int = 0
     unsettled_count: int = 0

@@ -41,6 +41,7 @@ export const paths = {
   replicaPolicy: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/policy`,
   adoptReplicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}:adopt`,
   replicaAction: (c: string, broker: string, replica: number, action: string) => `${cluster(c)}/brokers/${part(broker)}/replicas/${replica}:${action}`,
+  controllers: (c: string) => `${cluster(c)}/controllers`,
   brokerAccounts: (c: string) => `${cluster(c)}/accounts`,
   brokerAccount: (c: string, key: string) => `${cluster(c)}/accounts/${part(key)}`,
   globalAddresses: (c: string) => `${cluster(c)}/global-addresses`,

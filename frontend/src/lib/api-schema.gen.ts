@@ -3973,8 +3973,13 @@ export interface components {
             reachable: boolean;
             reason: string | null;
             leading: boolean;
-            /** @description How long its leadership lasts if it is not renewed. */
+            /** @description For how many ms it still leads if that is not renewed. */
             leading_ms: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it leads; null where it does not, and if it does not tell.
+             */
+            led_since: string | null;
             /** @description `etcd` or `file`. */
             engine: string | null;
             engine_version: string | null;
@@ -3983,7 +3988,7 @@ export interface components {
             size_bytes: number | null;
             quota_bytes: number | null;
             alarms: string[] | null;
-            /** Format: double */
+            /** @description How many ms the engine took to keep the last decision; null before this controller's first. */
             last_decision_ms: number | null;
             names: string[];
             set_back: string[];

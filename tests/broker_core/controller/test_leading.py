@@ -31,6 +31,16 @@ def led(now: float = 0.0) -> Leading:
     return leading
 
 
+def test_how_long_it_leads_is_counted_from_when_it_took_the_lead() -> None:
+    leading = led(2.0)
+    leading.renewed(9.0, 6.0)
+    assert leading.led_seconds(7.0) == 5.0
+    leading.lost(8.0)
+    assert leading.led_seconds(8.0) is None
+    leading.took(LEAD, 9.0)
+    assert leading.led_seconds(9.5) == 0.5
+
+
 def test_it_stands_renews_reads_and_then_leads() -> None:
     leading = Leading()
     assert leading.step(0.0, may_lead=True) is Step.STAND

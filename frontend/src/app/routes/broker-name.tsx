@@ -1,6 +1,7 @@
 import { useParams } from "@tanstack/react-router"
 import { useCallback } from "react"
 import { ResourceChanges } from "@/features/audit/components/resource-changes"
+import { ControllersPanel } from "@/features/brokers/components/controllers-panel"
 import { ReplicasPage } from "@/features/brokers/components/replicas-page"
 import { ForgetProcess } from "@/features/clusters/components/forget-process"
 import { useCluster } from "@/hooks/use-cluster"
@@ -16,6 +17,7 @@ export function BrokerNameRoute() {
   )
   return (
     <ReplicasPage cluster={cluster} broker={broker} forget={forget}>
+      <ControllersPanel cluster={cluster} />
       <ResourceChanges resource={`${cluster}/brokers/${broker}`} />
     </ReplicasPage>
   )

@@ -5,6 +5,7 @@ import { currentTab, TabBar } from "@/components/layout/tab-bar"
 import { AccountsPage } from "@/features/broker-accounts/components/accounts-page"
 import type { BrokerProcess } from "@/features/brokers/broker-process"
 import { BrokerSettings, SettingDrawer } from "@/features/brokers/components/broker-settings"
+import { ControllersPanel } from "@/features/brokers/components/controllers-panel"
 import { useOverview } from "@/features/clusters/api/get-overview"
 import { BrokerPage } from "@/features/clusters/components/broker-page"
 import { useCluster } from "@/hooks/use-cluster"
@@ -35,6 +36,7 @@ function Brokers({ cluster, tabs }: { cluster: string; tabs?: ReactNode }) {
   return (
     <DockedPage drawer={isAsked && <SettingDrawer cluster={cluster} brokers={brokers} />}>
       <BrokerPage cluster={cluster} tabs={tabs}>
+        <ControllersPanel cluster={cluster} />
         {isAsked && <BrokerSettings cluster={cluster} brokers={brokers} />}
       </BrokerPage>
     </DockedPage>

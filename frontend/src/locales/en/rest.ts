@@ -7,6 +7,7 @@ import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { compare } from "./compare"
 import { compareFields } from "./compare-fields"
+import { controllers } from "./controllers"
 import { deadLetters } from "./dead-letters"
 import { decisions } from "./decisions"
 import { definitions } from "./definitions"
@@ -60,6 +61,7 @@ export const rest = {
   ...clusters,
   ...compare,
   ...compareFields,
+  ...controllers,
   ...deadLetters,
   ...decisions,
   ...definitions,

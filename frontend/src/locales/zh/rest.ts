@@ -9,6 +9,7 @@ import { bulkTopics } from "./bulk-topics"
 import { clusters } from "./clusters"
 import { compare } from "./compare"
 import { compareFields } from "./compare-fields"
+import { controllers } from "./controllers"
 import { deadLetters } from "./dead-letters"
 import { decisions } from "./decisions"
 import { definitions } from "./definitions"
@@ -62,6 +63,7 @@ export const rest: Shape<typeof english> = {
   ...clusters,
   ...compare,
   ...compareFields,
+  ...controllers,
   ...deadLetters,
   ...decisions,
   ...definitions,
