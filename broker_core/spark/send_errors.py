@@ -11,13 +11,12 @@ from broker_core.client.errors import (
     ClientError,
     MessageRefused,
     MessageTooLarge,
-    SendUncertain,
     Unreachable,
 )
 from broker_core.protocol.codes import ResponseCode
 
-PASSING: Final = (BrokerBusy, BrokerUnavailable, Unreachable, SendUncertain)
-"""Worth another attempt; after `SendUncertain` only once it is known what was stored."""
+PASSING: Final = (BrokerBusy, BrokerUnavailable, Unreachable)
+"""Worth another attempt: nothing was stored. It is so after SendUncertain only once that is known."""
 
 
 def is_refusal(error: ClientError) -> bool:

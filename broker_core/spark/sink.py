@@ -14,7 +14,7 @@ from typing import Any, Final
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 
-from broker_core.spark.errors import RowRefused
+from broker_core.spark.errors import NotSent, RowRefused
 from broker_core.spark.sink_batches import BatchSender, Origin
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import RowReader
@@ -47,9 +47,9 @@ def _write(batches: Iterable[Any], options: SinkOptions, selector: QueueSelector
                 for row in reader.rows(batch):
                     sender.put(row)
             counts = sender.finish()
-        except RowRefused as error:
+        except (RowRefused, NotSent) as error:
             sent = sender.counts.sent + sender.counts.known
-            raise RowRefused(f"{error} ({sent:,} messages of this task are stored before it)") from None
+            raise type(error)(f"{error} ({sent:,} messages of this task are stored before it)") from None
     return Sent(counts.sent, counts.known, counts.bytes)
 
 

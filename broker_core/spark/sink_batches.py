@@ -1,8 +1,8 @@
 """Sends the messages of one task: in batches, each to one queue and stored as a whole or not at all.
 
-One request is in flight at a time, so a queue has the messages in the order of the task. With an origin, the unique ids
-of a batch are made from its content and its place: the same batch sent again has the same ids, and is looked up in the
-broker's index before it is sent.
+One request is in flight at a time, so a queue has the messages in the order of the task. What was sent and not
+confirmed is looked up before it is sent again (spark/README.md#sends-without-an-answer). With an origin, the unique ids
+of a batch are made from its content and its place: when a task runs again, it finds by them what it had sent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import format_properties
 from broker_core.spark.errors import BadOption, NotSent, RowRefused
+from broker_core.spark.outcomes import NotKnown
 from broker_core.spark.send_errors import PASSING, is_refusal
+from broker_core.spark.sink_looks import Looks
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import Row, is_alone, row_name
 from broker_core.spark.topic_routes import brokers_of
@@ -33,8 +35,6 @@ from broker_core.spark.topic_routes import brokers_of
 _MOST_MESSAGES: Final = 1024
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 5.0
-_INDEX_PAUSE_S: Final = 1.0
-"""A broker's index shows a message this much later at the latest, unless it is overloaded."""
 _ORIGIN_BYTES: Final = 512
 """What the id and the origin add to a message at most, unless its replay has a very long name."""
 _NEVER_COMPRESS: Final = 1 << 30
@@ -85,6 +85,7 @@ class BatchSender:
         self._session, self._options, self._selector, self._origin = session, options, selector, origin
         config = ProducerConfig(compress_from_bytes=_NEVER_COMPRESS, timeout_ms=options.send_timeout_ms)
         self._producer = session.producer(config=config)
+        self._looks = Looks(session)
         self._queues: dict[str, tuple[MessageQueue, ...]] = {}
         self._waiting: dict[tuple[str, MessageQueue | None], _Waiting] = {}
         self._task = self._turn = task
@@ -157,37 +158,59 @@ class BatchSender:
 
     def _send(self, messages: list[Message], queue: MessageQueue | None, first: int) -> None:
         """Store messages of one topic in one queue; repeat while the broker is busy or away."""
-        topic = messages[0].topic
-        ids = self._ids(messages)
+        topic, ids = messages[0].topic, self._ids(messages)
         self._number += 1
-        if ids:
-            messages = [self._with_origin(*each) for each in zip(messages, ids, strict=True)]
-        to = queue or self._next_queue(topic)
+        messages = [self._with_origin(*each) for each in zip(messages, ids, strict=True)]
+        if self._origin is not None and self._was_sent_before(messages, ids[0]):
+            self.counts.known += len(messages)
+            return
         failure: ClientError | None = None
         for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=self._options.retries + 1):
-            time.sleep(max(pause_s, _INDEX_PAUSE_S) if isinstance(failure, SendUncertain) and ids else pause_s)
+            time.sleep(pause_s)
+            to = queue or self._next_queue(topic)
+            self._pace(len(messages))
             try:
-                if ids and self._is_stored(topic, ids[0]):
-                    self.counts.known += len(messages)
-                    return
-                self._pace(len(messages))
                 self._send_once(topic, messages, to)
+            except SendUncertain as error:
+                if self._is_stored(messages, ids[0], to, error):
+                    break
+                failure = error
             except PASSING as error:
                 failure = error
-                to = queue or self._next_queue(topic)
             except ClientError as error:
                 raise self._refused(error, len(messages), first) from error
             else:
-                self.counts.sent += len(messages)
-                self.counts.bytes += sum(len(message.body) for message in messages)
-                return
-        raise NotSent(f"{len(messages)} messages to topic {topic!r}, {self._options.retries} retries: {failure}")
+                break
+        else:
+            raise NotSent(f"{len(messages):,} messages to topic {topic!r}, {self._options.retries} retries: {failure}")
+        self.counts.sent += len(messages)
+        self.counts.bytes += sum(len(message.body) for message in messages)
+
+    def _was_sent_before(self, messages: Sequence[Message], unique_id: str) -> bool:
+        """Return whether an earlier attempt of the task stored a batch; raise NotSent if nobody can say."""
+        topic = messages[0].topic
+        try:
+            return self._looks.was_sent_before(topic, unique_id)
+        except NotKnown as error:
+            unknown = f"it is not known whether an earlier attempt stored {len(messages):,} messages"
+            raise NotSent(f"{unknown} in topic {topic!r}, so they were not sent: {error}") from error
+
+    def _is_stored(
+        self, messages: Sequence[Message], unique_id: str, queue: MessageQueue, failure: SendUncertain
+    ) -> bool:
+        """Return whether a batch is stored whose send was not confirmed; raise NotSent if nobody can say."""
+        try:
+            return self._looks.is_stored(messages[0], unique_id, queue.broker_name)
+        except NotKnown as error:
+            unknown = f"it is not known whether {len(messages):,} messages are stored"
+            raise NotSent(f"{unknown}; nothing was sent again: {failure}; {error}") from error
 
     def _send_once(self, topic: str, messages: Sequence[Message], queue: MessageQueue) -> None:
+        # What may be stored is not sent again here: the caller looks for it first.
         if len(messages) == 1:
-            self._session.run(self._producer.send(messages[0], queue=queue))
+            self._session.run(self._producer.send(messages[0], queue=queue, is_repeatable=False))
         else:
-            self._session.run(self._producer.send_batch(topic, messages, queue=queue))
+            self._session.run(self._producer.send_batch(topic, messages, queue=queue, is_repeatable=False))
 
     def _pace(self, count: int) -> None:
         """Wait until so many messages may be sent; what was not used is not saved up."""
@@ -200,12 +223,12 @@ class BatchSender:
         self._free_at += count / rate
 
     def _ids(self, messages: Sequence[Message]) -> list[str]:
-        """Return unique ids that are the same when the same batch is sent again; none without an origin.
+        """Return unique ids: with an origin those that the same batch has when it is sent again.
 
         A batch with other content has other ids: so a wrong guess stores a message twice, and never leaves one out.
         """
         if self._origin is None:
-            return []
+            return self._producer.make_ids(len(messages))
         origin = self._origin
         digest = hashlib.blake2b(digest_size=12)
         digest.update(f"{origin.replay_id}\0{origin.batch_id}\0{origin.task}\0{self._number}\0".encode())
@@ -225,10 +248,6 @@ class BatchSender:
                 COPIED_BY: "spark",
             }
         return Message(message.topic, message.body, properties, message.flag)
-
-    def _is_stored(self, topic: str, unique_id: str) -> bool:
-        found = self._session.run(self._session.admin.messages.search(topic, unique_id, max_messages=1))
-        return any(each.message.unique_id == unique_id for each in found.messages)
 
     def _refused(self, error: ClientError, count: int, first: int) -> Exception:
         if not is_refusal(error):

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from broker_core.client.admin import NotSettled
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.config import ProducerConfig
-from broker_core.client.consumer.pull import PullConsumer, PullStatus
+from broker_core.client.consumer.pull import PullConsumer
 from broker_core.client.errors import ClientError, MessageRefused, SendUncertain
 from broker_core.client.retry import backoff
 from broker_core.client.selection import queue_for_key
@@ -24,6 +25,7 @@ from broker_core.protocol.errors import MalformedProperties
 from broker_core.protocol.message import Message
 from broker_core.protocol.properties import UNIQ_KEY, mark_of, parse_properties
 from broker_core.spark.copies import Copier, Copy
+from broker_core.spark.outcomes import NotKnown, until_known
 from broker_core.spark.replay_plan import Lane, Start
 from broker_core.spark.send_errors import PASSING, is_refusal
 
@@ -40,11 +42,20 @@ Pair = tuple[int, Copy]
 """A copy and the queue offset of its original."""
 
 
-class LaneFailed(Exception):
+class _Ended(Exception):
+    """The lane does not go on."""
+
+    def __init__(self, reason: str = "", *, unknown: int = 0) -> None:
+        super().__init__(reason)
+        self.unknown = unknown
+        """How many copies were sent of which it is not known whether they are stored."""
+
+
+class LaneFailed(_Ended):
     """The lane cannot continue now; its copies so far are confirmed."""
 
 
-class Stopped(Exception):
+class Stopped(_Ended):
     """The driver has stopped the lane."""
 
 
@@ -56,35 +67,39 @@ class TargetQueue:
         self._session, self._queue, self._copier = session, queue, copier
         self._producer = session.producer(config=ProducerConfig(compress_from_bytes=1 << 30))
         self.end = end
+        self._waited_s = 0.0
+        """For the outcomes of sends: it is not counted against the patience for sends."""
 
     def send(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> None:
         """Store all copies in order; retry for a minute while the broker is busy or unreachable.
 
-        Raises MessageRefused if nothing was stored and never will be, LaneFailed after a minute, and Stopped if the
-        driver stops the lane during a pause.
+        Nothing is sent again before it is known whether it is stored. Raises MessageRefused if nothing was stored and
+        never will be, LaneFailed after a minute, and Stopped if the driver stops the lane during a pause.
         """
         failure: ClientError | None = None
-        for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S):
+        for pause_s in backoff(
+            first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, within_s=_GIVE_UP_AFTER_S, clock=self._clock
+        ):
             if failure is not None:
                 time.sleep(pause_s)
                 if not is_wanted():
                     raise Stopped from failure
             try:
-                if isinstance(failure, SendUncertain):
-                    # Nothing is sent again before the end of the queue was read.
-                    pairs = self._not_arrived(pairs)
-                    if not pairs:
-                        return
-                    failure = None
-                self._send_once(pairs)
+                return self._send_once(pairs)
+            except SendUncertain as error:
+                pairs = self._not_arrived(pairs, is_wanted)
+                if not pairs:
+                    return None
+                failure = error
             except PASSING as error:
-                failure = failure if isinstance(failure, SendUncertain) else error
+                failure = error
             except ClientError as error:
                 kind = MessageRefused if is_refusal(error) else LaneFailed
                 raise kind(str(error)) from error
-            else:
-                return
-        raise LaneFailed(str(failure)) from failure
+        raise LaneFailed(f"{len(pairs):,} messages were not stored: {failure}") from failure
+
+    def _clock(self) -> float:
+        return time.monotonic() - self._waited_s
 
     def _send_once(self, pairs: Sequence[Pair]) -> None:
         new_ids = self._producer.make_ids(len(pairs))
@@ -104,35 +119,65 @@ class TargetQueue:
             # Alone, so that what no broker accepts in a batch may still be accepted.
             [(flag, body, text)] = entries
             message = Message(topic, body, parse_properties(text), flag)
-            return await self._producer.send(message, queue=self._queue, timeout_ms=timeout_ms, born_at=born_at)
+            return await self._producer.send(
+                message, queue=self._queue, timeout_ms=timeout_ms, is_repeatable=False, born_at=born_at
+            )
         try:
             encoded = encode_entries(entries)
         except MalformedProperties as error:
             raise MessageRefused(str(error)) from error
         sent = self._producer.submit_encoded(
-            topic, encoded, ids, queue=self._queue, timeout_ms=timeout_ms, born_at=born_at
+            topic, encoded, ids, queue=self._queue, timeout_ms=timeout_ms, is_repeatable=False, born_at=born_at
         )
         return await sent
 
-    def _not_arrived(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
-        arrived = self.find_arrived()
+    def _not_arrived(self, pairs: Sequence[Pair], is_wanted: Callable[[], bool]) -> Sequence[Pair]:
+        """Return those that are not stored, when that is known; raise LaneFailed or Stopped if it is not."""
+        began = time.monotonic()
+        try:
+            arrived = self.wait_for_arrived(is_wanted, unknown=len(pairs))
+        finally:
+            self._waited_s += time.monotonic() - began
         return [pair for pair in pairs if pair[0] not in arrived]
 
+    def wait_for_arrived(self, is_wanted: Callable[[], bool], *, unknown: int = 0) -> set[int]:
+        """Return what `find_arrived` does as soon as it can; raise LaneFailed after a minute, or Stopped."""
+        try:
+            return until_known(self.find_arrived, is_wanted)
+        except NotKnown as error:
+            kind = LaneFailed if is_wanted() else Stopped
+            raise kind(f"it is not known which copies are stored: {error}", unknown=unknown) from error
+
     def find_arrived(self) -> set[int]:
-        """Return the source offsets whose copies are in the queue from `end` on, and advance `end` past them."""
+        """Return the source offsets whose copies are in the queue from `end` on, and advance `end` past them.
+
+        Raises NotSettled while the master may have copies that it does not show, or other errors of the client; `end`
+        stays then.
+        """
         consumer = PullConsumer(self._session.session)
+        queue_end = self._session.run(self._shown_end())
         found: set[int] = set()
-        at = self.end
-        while True:
+        at = known = self.end
+        while at < queue_end:
             answer = self._session.run(consumer.pull(self._queue, at))
             for message in answer.messages:
                 offset = self._copier.source_offset(message.properties)
                 if offset is not None:
                     found.add(offset)
-                    self.end = message.queue_offset + 1
-            if answer.status is PullStatus.NO_NEW or answer.next_offset == at:
-                return found
+                    known = message.queue_offset + 1
+            if answer.next_offset <= at:
+                raise NotSettled(f"queue {self._queue.queue_id} is not shown from offset {at} to its end {queue_end}")
             at = answer.next_offset
+        self.end = known
+        return found
+
+    async def _shown_end(self) -> int:
+        """Return the end of the queue when its master shows all that it has."""
+        admin, queue = self._session.admin, self._queue
+        masters = await admin.settled.masters(queue.topic, broker_name=queue.broker_name)
+        end = int(await admin.offsets.max(queue))
+        await admin.settled.check(masters, queue.topic, broker_name=queue.broker_name)
+        return end
 
     def catch_up(self) -> None:
         """Advance `end` to the end of the queue; nothing of this lane may be on its way."""
@@ -167,6 +212,10 @@ class Targets:
     def find_arrived(self) -> set[int]:
         """Return the source offsets whose copies an earlier run sent and did not report."""
         return set().union(*(queue.find_arrived() for queue in self._queues.values()))
+
+    def wait_for_arrived(self, is_wanted: Callable[[], bool]) -> set[int]:
+        """Return the same as soon as it is known; raise LaneFailed after a minute for each queue, or Stopped."""
+        return set().union(*(queue.wait_for_arrived(is_wanted) for queue in self._queues.values()))
 
     def catch_up(self) -> None:
         """Note the ends of the queues, also of those that got nothing: a later search begins there."""

@@ -90,6 +90,17 @@ class Settled:
             await self.check(masters, topic, broker_name=broker_name)
         return found
 
+    async def look(self, topic: str, unique_id: str, masters: Collection[Mastership]) -> PlacedMessage | None:
+        """Return the message with a unique id, or None if nobody had sent it when `masters` returned these.
+
+        It costs less than `find`. Raises NotSettled if the topic has other masters now, and like `masters`.
+        """
+        found = await self._search((topic,), unique_id, None)
+        route = self._requests.session.routes.find(topic)
+        if found is None and (route is None or set(route.masters.values()) != {each.addr for each in masters}):
+            raise NotSettled("the master has changed meanwhile")
+        return found
+
     async def _search(self, topics: Sequence[str], unique_id: str, broker_name: str | None) -> PlacedMessage | None:
         sent_to = topics[-1]
         route = await self._requests.route_now(sent_to)
