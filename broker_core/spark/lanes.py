@@ -67,6 +67,8 @@ class LaneResult:
     reason: str = ""
     damage: Damage | None = None
     """Why it stopped."""
+    unknown: int = 0
+    """Copies that were sent, of which it is not known whether they are stored."""
 
 
 class _DamageFound(Exception):
@@ -86,10 +88,10 @@ def copy_lane(job: ReplayJob, lane: Lane, start: Start, rows: Iterator[Any] | No
     chunk_rows = ChunkRows(lane, job.options, job.copier().columns) if rows is None else GivenRows(rows)
     try:
         _LaneRun(job, lane, start, reporter, chunk_rows).run()
-    except Stopped:
-        return LaneResult(lane.number, "stopped")
+    except Stopped as error:
+        return LaneResult(lane.number, "stopped", unknown=error.unknown)
     except LaneFailed as error:
-        return LaneResult(lane.number, "failed", str(error))
+        return LaneResult(lane.number, "failed", str(error), unknown=error.unknown)
     except _DamageFound as met:
         return LaneResult(lane.number, "damaged", str(met), met.damage)
     finally:
@@ -101,6 +103,7 @@ def with_unreported(job: ReplayJob, lane: Lane, start: Start) -> Checkpoint | No
     """Return the totals of a lane's first chunk with the copies that its task sent and, killed, did not report.
 
     None if there are none. What lies between these copies counts as filtered: only the next run would read it again.
+    Raises NotSettled, or another error of the client, if nobody can say.
     """
     if not start.chunks:
         return None
@@ -176,7 +179,7 @@ class _LaneRun:
 
     def run(self) -> None:
         """Copy chunk after chunk."""
-        arrived = self.target.find_arrived() if self.start.is_resumed and self.start.chunks else set()
+        arrived = self._arrived() if self.start.is_resumed and self.start.chunks else set()
         for number, chunk in enumerate(self.start.chunks):
             self.totals = self._begin(chunk, self.start.earlier if number == 0 else None)
             for batch in self._batches(chunk):
@@ -187,6 +190,11 @@ class _LaneRun:
             self.totals.state = "done"
             if self._ask(0).stop and number + 1 < len(self.start.chunks):
                 raise Stopped
+
+    def _arrived(self) -> set[int]:
+        """Return the source offsets of what an earlier run sent and did not report."""
+        self.totals = self._begin(self.start.chunks[0], self.start.earlier)
+        return self.target.wait_for_arrived(self._is_wanted)
 
     def _begin(self, chunk: Chunk, earlier: Checkpoint | None) -> Checkpoint:
         end, ends = self.target.end, self.target.ends

@@ -37,6 +37,9 @@ class Counters(Struct, frozen=True, kw_only=True):
     ] = 0
     written: int = 0
     failed: Annotated[int, Meta(description="Messages that the broker refused; the report lists them.")] = 0
+    unknown: Annotated[
+        int, Meta(description="Messages that were sent, of which it is not known whether they are stored.")
+    ] = 0
     skipped: Annotated[int, Meta(description="Dead letters of which an earlier job has sent a copy.")] = 0
     bytes: int = 0
 

@@ -51,7 +51,7 @@ def state_of(status: int, counters: Counters, request: Mapping[str, Any]) -> Job
 
 def _wrote_none(counters: Counters, request: Mapping[str, Any]) -> bool:
     """Return whether a job that writes has left out all that it was to write."""
-    return request.get("type") in _WRITING and counters.written == counters.skipped == 0
+    return request.get("type") in _WRITING and counters.written == counters.skipped == counters.unknown == 0
 
 
 def code_of(status: int, counters: Counters, request: Mapping[str, Any]) -> StateCode | None:
@@ -62,4 +62,4 @@ def code_of(status: int, counters: Counters, request: Mapping[str, Any]) -> Stat
         return StateCode.STORE_FAULTS
     if _wrote_none(counters, request):
         return StateCode.NONE_WRITTEN
-    return StateCode.SOME_FAILED if counters.failed else StateCode.SOME_DAMAGED
+    return StateCode.SOME_FAILED if counters.failed or counters.unknown else StateCode.SOME_DAMAGED

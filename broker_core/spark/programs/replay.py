@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.blocking import BlockingSession
 from broker_core.client.errors import TopicNotFound
-from broker_core.errors import GantryError
 from broker_core.job_folder import NOT_YET_KNOWN, say
 from broker_core.spark import changed_rows
 from broker_core.spark.bytes_read import PlanCost
@@ -26,7 +25,7 @@ from broker_core.spark.counting import RowCounter
 from broker_core.spark.errors import BadRequest
 from broker_core.spark.failed_values import failing_expressions
 from broker_core.spark.forecast import Trial
-from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane, with_unreported
+from broker_core.spark.lanes import LaneResult, ReplayJob, copy_lane
 from broker_core.spark.planned import planned_table
 from broker_core.spark.programs.dry_run import dry_run
 from broker_core.spark.programs.export import export
@@ -35,6 +34,7 @@ from broker_core.spark.programs.program import DAMAGED, OK, PARTIAL, UNREACHABLE
 from broker_core.spark.programs.replay_report import named_in, queue_report, totals_sentence
 from broker_core.spark.programs.requests import STOP, ProgramRequest, on_damage, place_of
 from broker_core.spark.programs.selection import Selection, select
+from broker_core.spark.programs.unreported import Unreported
 from broker_core.spark.replay_plan import Lane, Start, find_start, from_json, make_plan, to_json
 from broker_core.spark.row_sql import RowSql
 from broker_core.spark.session import run_tasks
@@ -43,6 +43,7 @@ from broker_core.spark.topic_routes import brokers_of
 from broker_core.spark.wire import session_of
 from broker_core.spark.wire_place import WirePlace
 
+_UNFINISHED: Final = ("failed", "stopped")
 _SOFT_STOP_S: Final = 10.0
 _LAST_REPORTS_S: Final = 3.0
 """Spark ends the other tasks of a failed job within two seconds."""
@@ -149,8 +150,7 @@ class Replaying:
     stop_seen_at: float | None = None
     damage_found: list[Damage] = field(default_factory=list)
     """Errors that ended lanes of this run."""
-    unreported: dict[int, Checkpoint] = field(default_factory=dict)
-    """Of chunks with copies that no checkpoint has: their totals with these."""
+    unreported: Unreported = field(default_factory=Unreported)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -194,11 +194,13 @@ class Replaying:
         left = [(lane, start) for lane, start in started if start.chunks]
         try:
             with self.run.timed("copying"):
-                return self.run.wait_for(
+                results = self.run.wait_for(
                     lambda: copy_lanes(session, job, left), lambda: self._tick(session), at_each_look=self._look
                 )
+            self._count_unreported(job, {each.lane: each.unknown for each in results if each.state in _UNFINISHED})
+            return results
         except Exception:
-            self._count_unreported(job)
+            self._count_all_unreported(job)
             # Spark has read messages, and no task tells how many.
             is_told = self._totals()["read"] > 0
             self.write_progress("ended", unknown=() if is_told else ("read", *NOT_YET_KNOWN))
@@ -209,21 +211,19 @@ class Replaying:
             counter.close()
             say(counter.bytes_read().text())
 
-    def _count_unreported(self, job: ReplayJob) -> None:
-        """Count what tasks that were killed with the failed one had sent: it is in the target, as after any kill."""
+    def _count_all_unreported(self, job: ReplayJob) -> None:
+        """Count what tasks that were killed with the failed one had sent."""
         self.collector.stop = True
         waits_until = time.monotonic() + _LAST_REPORTS_S
         while self.collector.connected and time.monotonic() < waits_until:
             time.sleep(_LOOK_S)
+        self._count_unreported(job, {lane.number: 0 for lane in self.lanes})
+
+    def _count_unreported(self, job: ReplayJob, of_lanes: Mapping[int, int]) -> None:
+        """Count what lanes sent and did not report; of each it is said how many have an unknown outcome."""
         self._flush_running()
-        for lane in self.lanes:
-            try:
-                found = with_unreported(job, lane, self._start(lane))
-            except GantryError as error:
-                say(f"copies that were sent and not reported are not counted: {error}")
-                return
-            if found is not None:
-                self.unreported[found.chunk] = found
+        chosen = [lane for lane in self.lanes if lane.number in of_lanes]
+        self.unreported.look(job, [(lane, self._start(lane), of_lanes[lane.number]) for lane in chosen])
 
     def write_progress(self, phase: str, *, done: bool = False, unknown: Sequence[str] = ()) -> None:
         """Write a progress line; `unknown` names counters."""
@@ -258,14 +258,14 @@ class Replaying:
         totals = self._totals()
         by_state = {state: [each.reason for each in results if each.state == state] for state in ("failed", "damaged")}
         if self.run.is_stopping:
-            return ProgramResult(
-                self.run.stop_code, f"{self.run.stop_reason}; {totals['written']} messages were written and remain"
-            )
+            written = f"{totals['written']} messages were written and remain{self.unreported.words()}"
+            return ProgramResult(self.run.stop_code, f"{self.run.stop_reason}; {written}")
         if by_state["damaged"]:
             reason = f"{by_state['damaged'][0]}; on_damage=skip skips such messages"
             return ProgramResult(DAMAGED, reason, "damaged_record")
         if by_state["failed"]:
-            return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, by_state["failed"][0], "not_sent")
+            reason = by_state["failed"][0] + self.unreported.words()
+            return ProgramResult(PARTIAL if totals["written"] else UNREACHABLE, reason, "not_sent")
         state = PARTIAL if totals["failed"] or totals["damaged"] else OK
         return ProgramResult(state, totals_sentence(totals, self.left_out.count))
 
@@ -283,11 +283,11 @@ class Replaying:
         current = dict(self.checkpoints)
         for checkpoint in list(self.collector.running.values()):
             current[checkpoint.chunk] = checkpoint
-        current |= self.unreported
+        current |= self.unreported.chunks
         totals = sum_counters(current.values())
         for name in ("read", "damaged"):
             totals[name] += len(self.damage_found)
-        return totals | {"planned": self._planned}
+        return totals | {"planned": self._planned, "unknown": self.unreported.unknown}
 
     @property
     def _planned(self) -> int:
