@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from broker_core.broker.composition import Components
+from broker_core.broker.components import Components
 from broker_core.broker.housekeeping import Housekeeping, Step, repeat
 from broker_core.broker.processors.composition import Processors
 from broker_core.broker.processors.notifications import STEP_MS
@@ -35,7 +35,7 @@ def steps_of(
         Step("timer: following", _SECOND_MS, components.timer.follow_along),
         Step("timer: records that would go", _SECOND_MS, of_master(components.timer.roll)),
         Step("timer: tidying", _CHECKPOINT_MS, of_master(components.timer.tidy)),
-        Step("timer: file", _CHECKPOINT_MS, components.timer_reads.checkpoint),
+        Step("timer: file", _CHECKPOINT_MS, components.beside.timer_reads.checkpoint),
         Step("transactions", periods.transaction_step, of_master(components.checks.step)),
         Step("statistics", _SECOND_MS, components.stats.step),
         Step("saving", periods.save, lambda _now: saver.save()),
@@ -56,7 +56,7 @@ def begin(components: Components, steps: Sequence[Step]) -> asyncio.Task[None]:
             for step in steps:
                 tasks.create_task(repeat(step, components.clock), name=step.name)
             tasks.create_task(components.durability.run(periods.flush), name="flush")
-            tasks.create_task(components.registration.run(periods.registration), name="registration")
+            tasks.create_task(components.rest.registration.run(periods.registration), name="registration")
             tasks.create_task(components.mode.run(), name="mode")
             if components.state_of_master is not None:
                 tasks.create_task(components.state_of_master.run(), name="state of the master")

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from broker_core.broker import store_id
-from broker_core.broker.access.access import Access
 from broker_core.broker.access.permits import Permits
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.clients import Clients
+from broker_core.broker.components import Beside, Components
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.deferred import Deferred, deferred_of
-from broker_core.broker.delay import DelayQueues
 from broker_core.broker.disk import disk_of
 from broker_core.broker.durability import GroupCommit
-from broker_core.broker.filters.registered import ConsumerFilters
-from broker_core.broker.groups import Groups
 from broker_core.broker.intake import Intake
 from broker_core.broker.loading import Loaded, load
 from broker_core.broker.master_work import MasterWork
 from broker_core.broker.modes.choosing import first_role, mode_of
-from broker_core.broker.modes.mode import Around, Mode, Rest, StateOfMaster
-from broker_core.broker.offsets import ConsumerOffsets, Resets
-from broker_core.broker.pop.leases import Leases
+from broker_core.broker.modes.mode import Around, Mode, Rest
+from broker_core.broker.offsets import Resets
 from broker_core.broker.pop.mirror import LeaseTeller
 from broker_core.broker.processors.topic_queues import TopicQueues
 from broker_core.broker.queue_locks import QueueLocks
@@ -32,81 +28,16 @@ from broker_core.broker.replication.forwarding import Forwarding
 from broker_core.broker.replication.passed_on import PassedOn
 from broker_core.broker.replication.peers import ReplicaAccount
 from broker_core.broker.replication.state_book import Registers, StateBook
-from broker_core.broker.request_modes import RequestModes
 from broker_core.broker.resources import Resources
 from broker_core.broker.role import Roles
 from broker_core.broker.saving import JsonFile, Saver
 from broker_core.broker.settings import Settings
 from broker_core.broker.stats import Stats
 from broker_core.broker.timer.reads import TimerReads
-from broker_core.broker.timer.timer import Timer
 from broker_core.broker.topic_producers import TopicProducers
 from broker_core.broker.topics import Topics
-from broker_core.broker.transactions.checks import Checks
-from broker_core.broker.transactions.transactions import Transactions
 from broker_core.broker.waits import Waits
-from broker_core.logs import get_logger
 from broker_core.remoting.connection import Connection
-from broker_core.remoting.memory import ConnectionMemory
-from broker_core.store import MessageStore
-
-_log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Components:
-    """The parts of a broker; only the code that creates and runs it handles all of them together.
-
-    `clock` returns ms since 1970, `address` is the ``host:port`` where clients find the broker.
-    """
-
-    settings: Settings
-    roles: Roles
-    mode: Mode
-    master_work: MasterWork
-    address: str
-    clock: Callable[[], int]
-    store: MessageStore
-    store_id: str
-    arrivals: Arrivals
-    intake: Intake
-    durability: GroupCommit
-    waits: Waits
-    topics: Topics
-    groups: Groups
-    offsets: ConsumerOffsets
-    delay: DelayQueues
-    timer: Timer
-    timer_reads: TimerReads
-    transactions: Transactions
-    checks: Checks
-    leases: Leases
-    clients: Clients[Connection]
-    filters: ConsumerFilters
-    producers: TopicProducers
-    locks: QueueLocks
-    stats: Stats
-    registration: Registration
-    rest: Rest
-    """What the mode serves and follows with."""
-    state_of_master: StateOfMaster | None
-    """What takes over the state of a master, where there may be another one."""
-    state_book: StateBook
-    passed_on: PassedOn
-    forwarding: Forwarding
-    saver: Saver
-    memory: ConnectionMemory
-    resets: Resets
-    request_modes: RequestModes
-    topic_queues: TopicQueues
-    access: Access | None
-    """The accounts, if access control is on."""
-    permits: Permits
-
-    @property
-    def config(self) -> BrokerConfig:
-        """The current configuration; a part that keeps a value from it watches `settings`."""
-        return self.settings.config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +50,19 @@ class _Writing:
     durability: GroupCommit
     mode: Mode
     intake: Intake
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What is there before the components that bring all of it together."""
+
+    resources: Resources
+    _: KW_ONLY
+    writing: _Writing
+    loaded: Loaded
+    deferred: Deferred
+    clients: Clients[Connection]
+    permits: Permits
 
 
 def compose(settings: Settings, resources: Resources) -> Components:
@@ -143,7 +87,8 @@ def compose(settings: Settings, resources: Resources) -> Components:
         clients=clients,
         permits=permits,
     )
-    components = _components(settings, resources, writing, loaded, deferred, clients, permits)
+    made = _Made(resources, writing=writing, loaded=loaded, deferred=deferred, clients=clients, permits=permits)
+    components = _components(settings, made)
     components.roles.watch(components.master_work.follow)
     settings.watch(_follower(components))
     return components
@@ -168,26 +113,18 @@ def _writing(settings: Settings, resources: Resources) -> _Writing:
     return _Writing(stats=stats, arrivals=arrivals, roles=roles, durability=durability, mode=mode, intake=intake)
 
 
-def _components(
-    settings: Settings,
-    resources: Resources,
-    writing: _Writing,
-    loaded: Loaded,
-    deferred: Deferred,
-    clients: Clients[Connection],
-    permits: Permits,
-) -> Components:
-    config, mode, roles = settings.config, writing.mode, writing.roles
+def _components(settings: Settings, made: _Made) -> Components:
+    config, resources, writing = settings.config, made.resources, made.writing
+    loaded, deferred, mode = made.loaded, made.deferred, writing.mode
     rest = _rest(config, resources, writing, loaded, deferred)
     return Components(
         settings=settings,
-        roles=roles,
+        roles=writing.roles,
         mode=mode,
         master_work=rest.master_work,
         address=resources.address,
         clock=resources.clock,
         store=resources.store,
-        store_id=store_id.load_or_create(JsonFile(config.config_folder / store_id.FILE_NAME)),
         arrivals=writing.arrivals,
         intake=writing.intake,
         durability=writing.durability,
@@ -197,28 +134,33 @@ def _components(
         offsets=loaded.offsets,
         delay=deferred.delay,
         timer=deferred.timer,
-        timer_reads=TimerReads(resources.timer_index.path, resources.timers),
         transactions=deferred.transactions,
         checks=deferred.checks,
         leases=loaded.leases,
-        clients=clients,
+        clients=made.clients,
         filters=loaded.filters,
-        producers=TopicProducers(resources.clock()),
         locks=rest.registers.locks,
         stats=writing.stats,
-        registration=rest.registration,
         rest=rest,
         state_of_master=mode.state_of_master(rest),
-        state_book=rest.state_book,
-        passed_on=rest.passed_on,
-        forwarding=_forwarding(config, resources, roles, permits),
-        saver=Saver(resources.files),
         memory=resources.memory,
-        resets=Resets(loaded.offsets, loaded.leases, config.limits),
         request_modes=loaded.request_modes,
-        topic_queues=TopicQueues(config.name_servers, resources.remoting, resources.clock),
         access=loaded.access,
-        permits=permits,
+        permits=made.permits,
+        beside=_beside(config, made),
+    )
+
+
+def _beside(config: BrokerConfig, made: _Made) -> Beside:
+    resources, loaded = made.resources, made.loaded
+    return Beside(
+        store_id=store_id.load_or_create(JsonFile(config.config_folder / store_id.FILE_NAME)),
+        timer_reads=TimerReads(resources.timer_index.path, resources.timers),
+        producers=TopicProducers(resources.clock()),
+        forwarding=_forwarding(config, resources, made.writing.roles, made.permits),
+        saver=Saver(resources.files),
+        resets=Resets(loaded.offsets, loaded.leases, config.limits),
+        topic_queues=TopicQueues(config.name_servers, resources.remoting, resources.clock),
     )
 
 
@@ -312,12 +254,12 @@ def _follower(components: Components) -> Callable[[BrokerConfig], None]:
         components.groups.auto_create = config.topics.auto_create_groups
         components.store.reconfigure(config.store)
         has_changed = components.topics.offer(config.topics, now=components.clock())
-        if components.registration.permission != config.permission:
-            components.registration.permission = config.permission
+        if components.rest.registration.permission != config.permission:
+            components.rest.registration.permission = config.permission
             components.topics.touch(now=components.clock())
             has_changed = True
         if has_changed:
-            components.registration.want()
+            components.rest.registration.want()
 
     return follow
 

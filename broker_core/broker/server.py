@@ -13,7 +13,8 @@ from broker_core.broker import background
 from broker_core.broker.address import advertised_host, ip_of, join
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import paced
-from broker_core.broker.composition import Components, compose
+from broker_core.broker.components import Components
+from broker_core.broker.composition import compose
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.housekeeping import Housekeeping, Step
 from broker_core.broker.pop.journal import Journal
@@ -102,7 +103,7 @@ class Broker:
             return
         self._is_closed = True
         async with self._opened:
-            await self.components.registration.unregister()
+            await self.components.rest.registration.unregister()
             self._processors.drain()
             await self.components.durability.flush()
             self.components.waits.give_up()
@@ -171,7 +172,7 @@ class _Start:
         servers = [server, *await self._listen_below(fast)]
         self._opened.push_async_callback(components.mode.close)
         slave_steps = await components.mode.listen()
-        await components.registration.register()
+        await components.rest.registration.register()
         saver = _saver(components, journal, files)
         guarding = (*guarding, *self._watch_standstill(components, servers))
         steps = (*guarding, *slave_steps, *background.steps_of(components, processors, housekeeping, saver))
@@ -271,7 +272,7 @@ def _saver(components: Components, journal: Journal, files: Executor) -> StateSa
         components.request_modes,
     )
     return StateSaver(
-        saver=components.saver, registers=registers, journal=journal, leases=components.leases, executor=files
+        saver=components.beside.saver, registers=registers, journal=journal, leases=components.leases, executor=files
     )
 
 

@@ -9,7 +9,7 @@ from broker_core.broker.access.check import AccessCheck
 from broker_core.broker.access.needs import needs_of
 from broker_core.broker.access.refusals import Refusals
 from broker_core.broker.arrivals import Arrivals
-from broker_core.broker.composition import Components
+from broker_core.broker.components import Components
 from broker_core.broker.housekeeping import Step
 from broker_core.broker.processors.composition import Processors
 from broker_core.broker.replication.forwarding import FORWARDED
@@ -44,7 +44,7 @@ def register(processors: Processors, components: Components, *, main: Dispatch, 
         for code, handler in processor.handlers().items():
             answer = handler if code in _SENDS else _settled(components.arrivals, handler)
             if code in FORWARDED:
-                answer = components.forwarding.around(answer)
+                answer = components.beside.forwarding.around(answer)
             main.register(code, answer)
             if code != RequestCode.PULL_MESSAGE:
                 fast.register(code, answer)
@@ -63,7 +63,7 @@ def guard(components: Components, *ports: Dispatch) -> Sequence[Step]:
     Returns the steps that belong to access control.
     """
     steps = _guard_access(components, *ports)
-    gate = RoleGate(components.roles, components.forwarding.takes)
+    gate = RoleGate(components.roles, components.beside.forwarding.takes)
     for port in ports:
         port.before(gate)
     return steps

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from broker_core.broker.changes import Changes
-from broker_core.broker.composition import Components
+from broker_core.broker.components import Components
 from broker_core.broker.pop.dead_letters import DeadLetters
 from broker_core.broker.pop.popper import Popper
 from broker_core.broker.processors.accounts import AccountProcessor
@@ -79,7 +79,7 @@ class Processors:
 
 def processors_of(c: Components) -> Processors:
     """Return the processors of a broker; from here on long polls are notified of arrivals."""
-    group_topics = GroupTopics(topics=c.topics, groups=c.groups, registration=c.registration)
+    group_topics = GroupTopics(topics=c.topics, groups=c.groups, registration=c.rest.registration)
     rights = ReadRights(settings=c.settings, address=c.address, topics=c.topics, groups=c.groups)
     popper = _popper(c, group_topics)
     pulls = _pulls(c, rights)
@@ -149,7 +149,7 @@ def _pulls(c: Components, rights: ReadRights) -> PullProcessor:
             serves_sql=c.config.filters.serves_sql,
         ),
         store=c.store,
-        resets=c.resets,
+        resets=c.beside.resets,
         stats=c.stats,
         settings=c.settings,
         roles=c.roles,
@@ -167,9 +167,9 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         topics=c.topics,
         groups=c.groups,
         group_topics=group_topics,
-        registration=c.registration,
-        saver=c.saver,
-        known=c.state_book.known,
+        registration=c.rest.registration,
+        saver=c.beside.saver,
+        known=c.rest.state_book.known,
     )
     sends = SendProcessor(
         topics=c.topics,
@@ -179,7 +179,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         timer=c.timer,
         transactions=c.transactions,
         address=c.address,
-        producers=c.producers,
+        producers=c.beside.producers,
         clients=c.clients,
         permits=c.permits,
         waits=c.waits,
@@ -207,7 +207,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
     )
     timers = TimerProcessor(
         timer=c.timer,
-        reads=c.timer_reads,
+        reads=c.beside.timer_reads,
         store=c.store,
         topics=c.topics,
         waits=c.waits,
@@ -236,7 +236,7 @@ def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:
     )
     resets = ResetProcessor(
         targets=ResetTargets(store=c.store, topics=c.topics, groups=c.groups, offsets=c.offsets),
-        resets=c.resets,
+        resets=c.beside.resets,
         leases=c.leases,
         request_modes=c.request_modes,
         clients=c.clients,
@@ -245,8 +245,8 @@ def _of_offsets(c: Components, pops: PopProcessor) -> Sequence[Processor]:
     offsets = OffsetProcessor(
         store=c.store,
         offsets=c.offsets,
-        resets=c.resets,
-        passed_on=c.passed_on,
+        resets=c.beside.resets,
+        passed_on=c.rest.passed_on,
         permits=c.permits,
         settings=c.settings,
     )
@@ -262,19 +262,24 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
         locks=c.locks,
         stats=c.stats,
         request_modes=c.request_modes,
-        producers=c.producers,
+        producers=c.beside.producers,
     )
     topics = TopicProcessor(
         topics=c.topics,
         deletions=deletions,
-        registration=c.registration,
-        saver=c.saver,
-        known=c.state_book.known,
+        registration=c.rest.registration,
+        saver=c.beside.saver,
+        known=c.rest.state_book.known,
         limits=limits,
         clock=c.clock,
     )
     groups = GroupProcessor(
-        groups=c.groups, deletions=deletions, saver=c.saver, known=c.state_book.known, limits=limits, clock=c.clock
+        groups=c.groups,
+        deletions=deletions,
+        saver=c.beside.saver,
+        known=c.rest.state_book.known,
+        limits=limits,
+        clock=c.clock,
     )
     progress = GroupProgress(
         store=c.store, topics=c.topics, clients=c.clients, offsets=c.offsets, leases=c.leases, broker_name=name
@@ -295,7 +300,7 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
     )
     queues = QueueProcessor(store=c.store, topics=c.topics, clients=c.clients, stats=c.stats, broker_name=name)
     purges = PurgeProcessor(
-        store=c.store, topics=c.topics, offsets=c.offsets, resets=c.resets, saver=c.saver, limits=limits
+        store=c.store, topics=c.topics, offsets=c.offsets, resets=c.beside.resets, saver=c.beside.saver, limits=limits
     )
     return topics, groups, consume_stats, changes, queues, purges
 
@@ -303,7 +308,7 @@ def _of_topics_and_groups(c: Components) -> Sequence[Processor]:
 def _of_clients(c: Components) -> Sequence[Processor]:
     limits, periods = c.config.limits, c.config.periods
     members = MemberProcessor(
-        clients=c.clients, offsets=c.offsets, topics=c.topics, producers=c.producers, clock=c.clock
+        clients=c.clients, offsets=c.offsets, topics=c.topics, producers=c.beside.producers, clock=c.clock
     )
     locks = LockProcessor(
         locks=c.locks,
@@ -322,13 +327,13 @@ def _of_clients(c: Components) -> Sequence[Processor]:
         limits=limits,
     )
     assignments = AssignmentProcessor(
-        clients=c.clients, request_modes=c.request_modes, topic_queues=c.topic_queues, limits=limits
+        clients=c.clients, request_modes=c.request_modes, topic_queues=c.beside.topic_queues, limits=limits
     )
     request_modes = RequestModeProcessor(
         groups=c.groups,
         request_modes=c.request_modes,
-        saver=c.saver,
-        known=c.state_book.known,
+        saver=c.beside.saver,
+        known=c.rest.state_book.known,
         limits=limits,
         clock=c.clock,
     )
@@ -340,7 +345,7 @@ def _of_administration(
 ) -> Sequence[Processor]:
     figures = RuntimeInfo(
         store=c.store,
-        store_id=c.store_id,
+        store_id=c.beside.store_id,
         folder=c.config.store.folder,
         delay=c.delay,
         stats=c.stats,
@@ -348,7 +353,7 @@ def _of_administration(
         clock=c.clock,
     )
     admin = AdminProcessor(store=c.store, topics=c.topics, delay=c.delay, stats=c.stats, figures=figures, clock=c.clock)
-    settings = SettingsProcessor(settings=c.settings, saver=c.saver, address=c.address, clock=c.clock)
+    settings = SettingsProcessor(settings=c.settings, saver=c.beside.saver, address=c.address, clock=c.clock)
     accounts = AccountProcessor(access=c.access, identity=c.config.identity, address=c.address)
     return settings, accounts, admin
 

@@ -68,7 +68,7 @@ async def test_a_name_that_is_too_long_is_refused_and_not_kept(tmp_path: Path, w
         assert refused.code == ResponseCode.INVALID_PARAMETER
         assert f"has {MAX_NAME + 1} characters, more than {MAX_NAME}" in str(refused.remark)
         kept = (
-            len(parts.producers),
+            len(parts.beside.producers),
             len(parts.clients.producers),
             len(parts.locks),
             parts.offsets.groups(),

@@ -130,8 +130,8 @@ async def test_a_switch_of_the_master_does_not_make_it_another_broker(tmp_path: 
             await admin.replication.elect("b", after.components.roles.now.broker_id)
             await eventually(lambda: after.components.roles.now.is_master)
             # The listed address of the name was written down before the folder there had told its identity
-            seen.ids[after.address] = {before.components.store_id: "b"}
-            assert (await admin.clusters.runtime_of(after.address)).store_id == after.components.store_id
+            seen.ids[after.address] = {before.components.beside.store_id: "b"}
+            assert (await admin.clusters.runtime_of(after.address)).store_id == after.components.beside.store_id
 
 
 async def test_a_replica_of_another_name_is_another_broker(tmp_path: Path) -> None:

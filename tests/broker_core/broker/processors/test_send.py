@@ -155,7 +155,7 @@ async def test_a_topic_that_cannot_be_saved_takes_messages_and_is_saved_later(wi
     assert topics.is_changed
     folder.unlink()
     moved.rename(folder)
-    await wire.broker.components.saver.save(topics)
+    await wire.broker.components.beside.saver.save(topics)
     assert "brand-new" in json.loads((folder / "topics.json").read_bytes())["topicConfigTable"]
 
 

@@ -386,7 +386,7 @@ async def test_producers_and_statistics_count_each_send(wire: Wire) -> None:
     async with connected(wire) as producer:
         await producer.send([Sent()] * 150)
     assert wire.broker.components.stats.put.total - before == 150
-    [sends] = wire.broker.components.producers.of("orders").values()
+    [sends] = wire.broker.components.beside.producers.of("orders").values()
     assert sends.messages == 150
     nums, sizes = wire.broker.components.stats._put_by_topic["orders"]
     assert (nums.sum, nums.times, sizes.times) == (150, 150, 150)

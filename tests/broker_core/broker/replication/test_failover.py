@@ -86,7 +86,7 @@ async def test_a_master_is_registered_and_locks_queues_only_with_a_lease(tmp_pat
         assert components.locks.lock("g", "c1", [queue], now=0) == []
         assert not components.master_work.is_on()
         assert (await group.send(master, b"x")).code == ResponseCode.SUCCESS
-        assert await components.registration.register() == 0
+        assert await components.rest.registration.register() == 0
 
 
 async def test_with_too_small_a_set_a_message_is_refused_before_it_is_stored(tmp_path: Path) -> None:

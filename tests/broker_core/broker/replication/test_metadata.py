@@ -86,7 +86,7 @@ async def test_a_commit_at_the_slave_reaches_the_master(tmp_path: Path) -> None:
         await commit(slave, 4)
         await eventually(lambda: master.broker.components.offsets.find(*QUEUE) == 4)
         assert slave.broker.components.offsets.find(*QUEUE) == 4
-        await eventually(lambda: len(slave.broker.components.passed_on) == 0)
+        await eventually(lambda: len(slave.broker.components.rest.passed_on) == 0)
 
 
 async def test_a_commit_does_not_turn_back_who_went_on_at_the_master(tmp_path: Path) -> None:
