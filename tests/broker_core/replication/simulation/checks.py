@@ -151,9 +151,10 @@ class Checks:
         return all(_has_record(log, at, unit) for at, unit in self.acked.items())
 
     def loss_accepted(self, log: Sequence[Any]) -> None:
-        """Expect no more than what a log has."""
+        """Expect no more than what a log has; a half record at its end will be cut."""
         self.acked = {at: unit for at, unit in self.acked.items() if _has_record(log, at, unit)}
-        self.shown = {at: unit for at, unit in self.shown.items() if _has(log, at, unit)}
+        whole = log[: len(log) - 1] if log and log[-1] is not None and not log[-1].half else log
+        self.shown = {at: unit for at, unit in self.shown.items() if _has(whole, at, unit)}
         self.reigns.clear()
         self.is_loss_accepted = True
         self.seen_by_readers.clear()
