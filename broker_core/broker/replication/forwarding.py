@@ -5,7 +5,7 @@ A slave answers with what the master answers. Nothing is sent on twice: what was
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from broker_core.broker.access.forwarded import ACCOUNT, CLIENT, is_forwarded
@@ -14,6 +14,7 @@ from broker_core.broker.errors import NotAnswered, NotMaster
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.replication.peers import Peers
 from broker_core.broker.role import Role, RoleKind, Roles
+from broker_core.clock import boot_seconds
 from broker_core.protocol.codes import RequestCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.signature import ACCESS_KEY, SECURITY_TOKEN, SIGNATURE
@@ -33,7 +34,7 @@ FORWARDED: Final = frozenset(
 )
 
 TIMEOUT_MS: Final = 2_500
-"""Clients give up after three seconds, and would not learn why."""
+"""From when a request came to the master's answer: clients give up after three seconds, and would not learn why."""
 
 _SIGNED: Final = frozenset({ACCESS_KEY, SIGNATURE, SECURITY_TOKEN})
 
@@ -41,12 +42,23 @@ _SIGNED: Final = frozenset({ACCESS_KEY, SIGNATURE, SECURITY_TOKEN})
 class Forwarding:
     """Sends requests of clients on to the master, as long as controllers decide who that is."""
 
-    def __init__(self, roles: Roles, peers: Peers, permits: Permits, *, limits: BrokerLimits, is_on: bool) -> None:
+    def __init__(
+        self,
+        roles: Roles,
+        peers: Peers,
+        permits: Permits,
+        *,
+        limits: BrokerLimits,
+        is_on: bool,
+        clock: Callable[[], float] = boot_seconds,
+    ) -> None:
+        """`clock` counts seconds, also those of a machine's sleep."""
         self._roles = roles
         self._peers = peers
         self._permits = permits
         self._limits = limits
         self._is_on = is_on
+        self._clock = clock
         self._master: str | None = None
         self._under_way = 0
         roles.watch(self._follow)
@@ -66,32 +78,50 @@ class Forwarding:
         """Return a handler that forwards while this is a slave, and else does the same."""
 
         def answer(request: Command, connection: Connection) -> Command | Awaitable[Command | None] | None:
-            return self._forward(request, connection) if self.takes(request) else handler(request, connection)
+            if not self.takes(request):
+                return handler(request, connection)
+            return self._forward(request, connection, self._clock() + TIMEOUT_MS / 1000)
 
         return answer
 
-    async def _forward(self, request: Command, connection: Connection) -> Command | None:
+    async def _forward(self, request: Command, connection: Connection, ends: float) -> Command | None:
         """Return the master's answer; raises NotMaster if it did not get the request, NotAnswered, LimitReached."""
         master = self._master
-        assert master is not None
+        if master is None:
+            raise NotMaster("service not available now: this broker has just lost its master")
         if self._under_way >= self._limits.forwarded_requests:
             raise self._limits.refuse("forwarded_requests", f"{self._under_way} wait for {master}")
         self._under_way += 1
         try:
-            return await self._ask(master, self._marked(request, connection))
+            to_master = await self._reach(master)
+            if request.is_one_way:
+                return self._send(to_master, self._marked(request, connection))
+            self._check_waits(connection, ends)
+            return await self._ask(to_master, self._marked(request, connection), ends)
         finally:
             self._under_way -= 1
 
-    async def _ask(self, master: str, request: Command) -> Command | None:
+    async def _reach(self, master: str) -> Connection:
         try:
-            to_master = await self._peers.connection(master, TIMEOUT_MS)
-            if request.is_one_way:
-                to_master.send(request)
-                return None
+            return await self._peers.connection(master, TIMEOUT_MS)
         except RemotingError as error:
-            raise NotMaster(f"service not available now: this broker is a slave, and its master: {error}") from error
+            raise _out_of_reach(error) from error
+
+    @staticmethod
+    def _send(to_master: Connection, request: Command) -> None:
         try:
-            return await to_master.invoke(request, TIMEOUT_MS)
+            to_master.send(request)
+        except RemotingError as error:
+            raise _out_of_reach(error) from error
+
+    def _check_waits(self, connection: Connection, ends: float) -> None:
+        """Raise NotMaster for a sender who waits no more: he may have sent the same to the master since."""
+        if connection.is_closing or self._clock() >= ends:
+            raise NotMaster("service not available now: the master was reached when nobody waited for it any more")
+
+    async def _ask(self, to_master: Connection, request: Command, ends: float) -> Command:
+        try:
+            return await to_master.invoke(request, max(1, int((ends - self._clock()) * 1000)))
         except Overloaded as error:
             raise self._limits.refuse("forwarded_requests", str(error)) from error
         except RemotingError as error:
@@ -115,3 +145,7 @@ class Forwarding:
                 serializer=request.serializer,
             )
         )
+
+
+def _out_of_reach(error: RemotingError) -> NotMaster:
+    return NotMaster(f"service not available now: this broker is a slave, and its master: {error}")

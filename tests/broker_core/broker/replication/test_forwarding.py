@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
+
+import pytest
 
 from broker_core.broker import Broker, BrokerLimits
 from broker_core.broker.access.forwarded import CLIENT
 from broker_core.broker.access.needs import ANY_ACCOUNT
 from broker_core.broker.config import FailoverSettings
+from broker_core.clock import boot_seconds
 from broker_core.protocol import bodies
 from broker_core.protocol.batch import encode_batch
 from broker_core.protocol.bodies.locks import LockBatchRequestBody, LockBatchResponseBody
@@ -27,6 +31,8 @@ from broker_core.protocol.headers.send import (
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import decode_many
 from broker_core.protocol.signature import Credentials
+from broker_core.remoting import ConnectionClosed
+from broker_core.remoting.connection import Connection
 from tests.support.broker import BORN, TIMEOUT_MS
 from tests.support.replica_group import ReplicaGroup, replica_group
 from tests.support.wait import eventually
@@ -221,6 +227,43 @@ async def test_what_replicas_alone_serve_is_for_administrators(tmp_path: Path) -
         for code in codes:
             answer = await group.client.invoke(master.address, PRODUCER.sign(Command(code)), TIMEOUT_MS)
             assert "Need admin permission" in (answer.remark or ""), f"{code}: {answer.remark}"
+
+
+async def test_what_found_the_master_too_late_is_not_forwarded(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master, slave = await parts(group)
+        reach = slave.components.beside.forwarding._peers.connection
+
+        async def late(address: str, timeout_ms: int | None = None) -> Connection:
+            connection: Connection = await reach(address, timeout_ms)
+            slave.components.beside.forwarding._clock = lambda: boot_seconds() + TIMEOUT_MS / 1000
+            return connection
+
+        with patch.object(slave.components.beside.forwarding._peers, "connection", late):
+            answer = await group.send(slave, b"x")
+
+        assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
+        assert master.store.appended_log_offset == 0
+
+
+async def test_what_nobody_waits_for_any_more_is_not_forwarded(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master, slave = await parts(group)
+        reach = slave.components.beside.forwarding._peers.connection
+
+        async def leaving(address: str, timeout_ms: int | None = None) -> Connection:
+            for peer in [each for each in list(slave._servers[0].connections) if each.unanswered]:
+                peer.close("the client has gone")
+            return await reach(address, timeout_ms)
+
+        with (
+            patch.object(slave.components.beside.forwarding._peers, "connection", leaving),
+            pytest.raises(ConnectionClosed),
+        ):
+            await group.send(slave, b"x")
+
+        await group.send(master, b"y")
+        assert [each.body for each in await stored(group, master)] == [b"y"]
 
 
 async def test_a_batch_is_forwarded_whole(tmp_path: Path) -> None:
