@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.index import MAX_FOUND, KeyLookup, SearchFigures, figures_of
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.client.errors import TopicNotFound, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -26,7 +27,15 @@ from console.fields import MomentField, milliseconds
 from console.lag.shapes import MissingBroker
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import topic_of_body
-from gateway.control.message_shapes import FoundKey, KeyLookupAnswer, PartialKey, Searched, Verdict, summary_of
+from gateway.control.message_shapes import (
+    FoundKey,
+    KeyLookupAnswer,
+    PartialKey,
+    Searched,
+    Verdict,
+    slaves_shown,
+    summary_of,
+)
 from gateway.control.messages import DEFAULT_SPAN_MS, MessageSearchView, missing_of, searched_of
 from gateway.control.search import together
 
@@ -109,7 +118,9 @@ class MessagesSearchView(MessageSearchView):
         async def question(admin: Admin) -> _Looked:
             # Names come from a name server: what was sampled does not have a topic that was just created.
             topics = [topic] if topic is not None else _readable(await admin.topics.names(), rights)
-            lookup = await admin.messages.key_lookup(topics, begin=begin, end=end, limit=wanted["per_key"])
+            lookup = await admin.messages.key_lookup(
+                topics, begin=begin, end=end, limit=wanted["per_key"], with_slaves=True
+            )
             return await _look_up(lookup, wanted["keys"])
 
         try:
@@ -132,6 +143,8 @@ class _Looked:
     cut_short: set[str] = field(default_factory=set)
     failed: dict[str, GantryError] = field(default_factory=dict)
     figures: SearchFigures | None = None
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were asked in the place of their masters, by broker name."""
 
 
 def _readable(names: Iterable[str], rights: Rights) -> list[str]:
@@ -145,6 +158,7 @@ async def _look_up(lookup: KeyLookup, keys: Sequence[str]) -> _Looked:
         room -= len(one.messages)
         looked.found[key] = FoundKey(key=key, items=[summary_of(each) for each in one.messages], has_more=one.has_more)
         looked.failed |= one.failed
+        looked.slaves |= one.slaves
         looked.figures = together(looked.figures, figures_of(one.answers))
         if one.cut_short:
             looked.cut_short.add(key)
@@ -152,7 +166,10 @@ async def _look_up(lookup: KeyLookup, keys: Sequence[str]) -> _Looked:
 
 
 def _answer(looked: _Looked, keys: Sequence[str], missing: list[MissingBroker], searched: Searched) -> KeyLookupAnswer:
-    silent = "; ".join(f"{each.broker} was not searched: {each.reason}" for each in missing)
+    slaves = slaves_shown(looked.slaves)
+    unsearched = [f"{each.broker} was not searched: {each.reason}" for each in missing]
+    lagging = [f"slave {each.broker_id} of {each.broker} may lack the newest messages" for each in slaves]
+    silent = "; ".join((*unsearched, *lagging))
     partial = [
         PartialKey(key=key, reason=_TOO_MUCH if key in looked.cut_short else silent)
         for key in keys
@@ -168,5 +185,6 @@ def _answer(looked: _Looked, keys: Sequence[str], missing: list[MissingBroker], 
         missing=[key for key in keys if key not in unsure and not looked.found[key].items],
         partial=partial,
         missing_brokers=missing,
+        from_slaves=slaves,
         searched=searched,
     )

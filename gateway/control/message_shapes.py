@@ -10,8 +10,10 @@ from msgspec.structs import asdict
 
 from broker_core.client.admin.messages import DeliveryState
 from broker_core.client.admin.placed import PlacedMessage
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.protocol.applications import CONTENT_TYPE
 from broker_core.protocol.message import StoredMessage
+from console.clusters.reasons import reason_of
 from console.lag.shapes import MissingBroker
 from console.moments import Moment, rfc3339
 from gateway.data.bodies import present
@@ -21,6 +23,19 @@ Verdict = Literal["match", "no_match", "partial", "failed"]
 ENCODINGS: Final = list(get_args(Encoding))
 VERDICTS: Final = list(get_args(Verdict))
 DELIVERY_STATES: Final = [state.value for state in DeliveryState]
+
+
+class ReadFromSlave(Struct, frozen=True, kw_only=True):
+    """A slave that was read because the master of its broker does not answer; it may lack the newest messages."""
+
+    broker: str
+    broker_id: int
+    reason: Annotated[str, Meta(description="Why the master did not answer.")]
+
+    @classmethod
+    def of(cls, slave: FromSlave) -> ReadFromSlave:
+        """Return it as it is shown."""
+        return cls(broker=slave.broker_name, broker_id=slave.broker_id, reason=reason_of(slave.why))
 
 
 class MessageSummary(Struct, kw_only=True):
@@ -63,6 +78,7 @@ class MessageDetail(MessageSummary, kw_only=True):
     log_offset: int
     offset_id: str
     body_bytes: int
+    from_slave: ReadFromSlave | None
 
 
 class ReadMessage(MessageSummary, kw_only=True):
@@ -89,12 +105,13 @@ class Search(Struct, frozen=True, kw_only=True):
     """The result of a search, and whether it is complete.
 
     The verdict is `partial` if something was not searched, because a known broker did not answer or the search was too
-    large. Only `next_cursor` says whether there are more pages.
+    large, and if a slave was, which may lack the newest messages. Only `next_cursor` says whether there are more pages.
     """
 
     verdict: Verdict
     complete: Annotated[bool, Meta(description="Whether everything known was searched, up to the end of the page.")]
     missing: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
     items: list[MessageSummary]
     next_cursor: Annotated[str | None, Meta(description="Of the page with older messages; null if there are none.")]
     prev_cursor: Annotated[str | None, Meta(description="Of the page with newer messages; null if there are none.")]
@@ -128,22 +145,29 @@ class KeyLookupAnswer(Struct, frozen=True, kw_only=True):
     missing: list[str]
     partial: list[PartialKey]
     missing_brokers: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
     searched: Searched
 
 
 class Browse(Struct, frozen=True, kw_only=True):
-    """Messages by time, the newest first; messages of the brokers in `missing` are not included."""
+    """Messages by time, the newest first; messages of the brokers in `missing` are not included, and of those in
+    `from_slaves` the newest may not be.
+    """
 
     items: list[MessageSummary]
     next_cursor: Annotated[str | None, Meta(description="Of the page with older messages; null if there are none.")]
     prev_cursor: Annotated[str | None, Meta(description="Of the page with newer messages; null if there are none.")]
     missing: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
 
 
 class QueuePage(Struct, frozen=True, kw_only=True):
-    """Messages of a queue of one broker from an offset on, and the bounds of the queue."""
+    """Messages of a queue of one broker from an offset on, and the bounds of the queue, as the slave has them if it is
+    one that was read.
+    """
 
     broker: str
+    from_slave: ReadFromSlave | None
     items: list[ReadMessage]
     next_offset: int
     min_offset: int
@@ -196,7 +220,13 @@ def detail_of(placed: PlacedMessage, *, hidden: str | None = None) -> MessageDet
         log_offset=message.log_offset,
         offset_id=message.offset_id,
         body_bytes=len(message.body),
+        from_slave=None if placed.slave is None else ReadFromSlave.of(placed.slave),
     )
+
+
+def slaves_shown(slaves: Mapping[str, FromSlave]) -> list[ReadFromSlave]:
+    """Return the slaves that were read, by the names of their brokers."""
+    return [ReadFromSlave.of(slave) for _, slave in sorted(slaves.items())]
 
 
 def body_of(message: StoredMessage) -> StoredBody:

@@ -39,11 +39,13 @@ from gateway.control.message_shapes import (
     Delivery,
     MessageDetail,
     QueuePage,
+    ReadFromSlave,
     Search,
     Searched,
     Verdict,
     detail_of,
     read_message_of,
+    slaves_shown,
     summary_of,
 )
 from gateway.control.parked import absence_of
@@ -79,7 +81,9 @@ class MessageSearchView(TopicInQueryView):
             beside = None if place is None else (place[0], place[1], place[2])
             if upper is None and beside is not None:
                 return await newer_page(admin, topic, key, end=end, before=beside, limit=limit)
-            return await search_page(admin, topic, key, begin=begin, upper=upper, after=beside, limit=limit)
+            return await search_page(
+                admin, topic, key, begin=begin, upper=upper, after=beside, limit=limit, with_slaves=True
+            )
 
         try:
             found = self.ask(question)
@@ -95,6 +99,7 @@ class MessageSearchView(TopicInQueryView):
             verdict=_verdict(found, is_whole),
             complete=is_whole,
             missing=missing,
+            from_slaves=slaves_shown(found.slaves),
             items=[summary_of(each) for each in found.messages],
             next_cursor=None if found.next_start is None else make_cursor(request, [begin, end, *found.next_start]),
             prev_cursor=None
@@ -176,13 +181,17 @@ class QueueMessagesView(ClusterScopedView):
         async def question(admin: Admin) -> tuple[str, BrowsePage]:
             found = await admin.topics.get(topic)
             broker = queue_holder(found, queue_id, wanted, known)
-            return broker, await admin.messages.page(MessageQueue(topic, broker, queue_id), offset, limit)
+            return broker, await admin.messages.page(
+                MessageQueue(topic, broker, queue_id), offset, limit, with_slaves=True
+            )
 
         broker, page = self.ask(question)
         if offset < page.min_offset:
             raise OffsetGone(page.min_offset, page.max_offset)
+        slave = page.slaves.get(broker)
         shown = QueuePage(
             broker=broker,
+            from_slave=None if slave is None else ReadFromSlave.of(slave),
             items=[read_message_of(each, bodies=bodies) for each in page.messages],
             # Behind the end nothing is stored yet: one goes on at the end, and misses none that come there.
             next_offset=min(next(iter(page.positions.values()), offset), page.max_offset),
@@ -261,9 +270,12 @@ def queue_holder(topic: Topic, queue_id: int, wanted: str | None, known: Mapping
 
 
 def found_message(view: ClusterScopedView, topic: str, message_id: str) -> PlacedMessage:
-    """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer."""
+    """Return a message by its id; raise NotFound, or NotAllSearched if a broker that may have it did not answer.
+
+    A slave is asked in the place of a master that is away; what that one alone may have is not said to be nowhere.
+    """
     try:
-        found = view.ask(lambda admin: admin.messages.find(topic, message_id))
+        found = view.ask(lambda admin: admin.messages.find(topic, message_id, with_slaves=True))
     except TopicNotFound as error:
         if missing := missing_of(view.cluster, topic, ()):
             raise NotAllSearched(missing) from error

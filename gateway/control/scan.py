@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
 from gateway.message_filter import MessageFilter
@@ -45,6 +46,8 @@ class Wanted:
     """Where the queues ended that an earlier scan finished."""
     is_forward: bool = False
     """From `positions` on to newer messages instead of older ones."""
+    with_slaves: bool = False
+    """Slaves are read in the place of masters that are away."""
 
 
 @dataclass(slots=True)
@@ -65,6 +68,8 @@ class Progress:
     asked: frozenset[str] = frozenset()
     failed: dict[str, GantryError] = field(default_factory=dict)
     """Brokers that did not answer: their older messages were not read."""
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were read in the place of their masters, by broker name."""
 
     @property
     def elapsed_ms(self) -> int:
@@ -105,7 +110,9 @@ async def scan(admin: Admin, wanted: Wanted) -> AsyncIterator[Block]:
 async def read_page(admin: Admin, wanted: Wanted, positions: Positions | None, limit: int) -> BrowsePage:
     """Return the next messages in the direction of the scan, whether or not they match; raise like `scan`."""
     if wanted.is_forward:
-        return await admin.messages.browse_newer(wanted.topic, positions or {}, end=wanted.end, limit=limit)
+        return await admin.messages.browse_newer(
+            wanted.topic, positions or {}, end=wanted.end, limit=limit, with_slaves=wanted.with_slaves
+        )
     return await admin.messages.browse(
         wanted.topic,
         begin=wanted.begin,
@@ -113,6 +120,7 @@ async def read_page(admin: Admin, wanted: Wanted, positions: Positions | None, l
         limit=limit,
         queue_id=wanted.queue_id,
         positions=None if positions is None else dict(positions),
+        with_slaves=wanted.with_slaves,
     )
 
 
@@ -129,12 +137,14 @@ async def found_page(admin: Admin, wanted: Wanted) -> BrowsePage:
         dict(progress.finished),
         failed=progress.failed,
         asked=progress.asked,
+        slaves=progress.slaves,
     )
 
 
 def _note(progress: Progress, page: BrowsePage) -> None:
     progress.asked |= page.asked
     progress.failed.update(page.failed)
+    progress.slaves.update(page.slaves)
     progress.positions = page.positions
     progress.finished = {**progress.finished, **page.finished}
 

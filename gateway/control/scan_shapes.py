@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from console.lag.shapes import MissingBroker
 from console.moments import Moment, rfc3339
-from gateway.control.message_shapes import ReadMessage
+from gateway.control.message_shapes import ReadFromSlave, ReadMessage
 from gateway.control.scan import EndReason, Progress
 
 
@@ -29,8 +29,11 @@ class ScanPage(Struct, frozen=True, kw_only=True):
     items: list[ReadMessage]
     next_cursor: str | None
     end: Annotated[EndReason, Meta(description="end: all was read; limit: enough matches; budget: enough read.")]
-    complete: Annotated[bool, Meta(description="Whether all of the range was read, on every known broker.")]
+    complete: Annotated[
+        bool, Meta(description="Whether all of the range was read, on the master of every known broker.")
+    ]
     missing: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
     scanned: Scanned
 
 
@@ -53,6 +56,7 @@ class EndLine(Struct, frozen=True, kw_only=True, tag_field="type", tag="end"):
     next_cursor: str | None
     complete: bool
     missing: Sequence[MissingBroker]
+    from_slaves: Sequence[ReadFromSlave]
     scanned: Scanned
 
 

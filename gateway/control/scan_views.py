@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from console.clusters.connections import admin_on_loop, ask
 from console.json_body import ExactJsonParser
 from console.shapes import serializer_of
 from gateway.control.cluster_view import ClusterScopedView
-from gateway.control.message_shapes import ReadMessage, read_message_of
+from gateway.control.message_shapes import ReadMessage, read_message_of, slaves_shown
 from gateway.control.messages import missing_of
 from gateway.control.scan import Block, Progress, Wanted, scan
 from gateway.control.scan_limits import SECONDS, give_back, take_place
@@ -73,7 +74,7 @@ class ScanView(ClusterScopedView):
         form = ScanSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         values = form.validated_data
-        wanted = wanted_of(topic, values)
+        wanted = replace(wanted_of(topic, values), with_slaves=True)
         if values["bodies"] or wanted.filter.reads_contents:
             require(request, "bodies", Resource("topic", topic))
         wanted_scan = _Scan(cluster, wanted, values)
@@ -139,8 +140,9 @@ class _Scan:
         return EndLine(
             end=block.end,
             next_cursor=cursor_of(topic, self._values, progress.positions),
-            complete=block.end == "end" and not missing,
+            complete=block.end == "end" and not missing and not progress.slaves,
             missing=missing,
+            from_slaves=slaves_shown(progress.slaves),
             scanned=scanned_of(progress),
         )
 
@@ -172,5 +174,6 @@ def _page_of(items: list[ReadMessage], end: EndLine) -> ScanPage:
         end=end.end,
         complete=end.complete,
         missing=list(end.missing),
+        from_slaves=list(end.from_slaves),
         scanned=end.scanned,
     )

@@ -18,6 +18,7 @@ from broker_core.client.admin import Admin
 from broker_core.client.admin.index import SearchFigures
 from broker_core.client.admin.messages import SearchResult
 from broker_core.client.admin.placed import PlacedMessage
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.errors import GantryError
 
 # Questions for one page: enough to fill the largest page, few enough to answer in time.
@@ -45,21 +46,34 @@ class Found:
     newer: Place | None = None
     """The place which the page with newer messages precedes. None: there are no newer ones."""
     complete: bool = True
-    """Whether everything that the asked brokers have was seen, up to the end of the page."""
+    """Whether all that the asked brokers have was seen, up to the end of the page; never if a slave was asked."""
     figures: SearchFigures | None = None
     failed: dict[str, GantryError] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
     """Name of each broker that was asked, by address."""
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were searched in the place of their masters, by broker name."""
 
 
 async def search_page(
-    admin: Admin, topic: str, key: str, *, begin: int, upper: int, after: Place | None, limit: int
+    admin: Admin,
+    topic: str,
+    key: str,
+    *,
+    begin: int,
+    upper: int,
+    after: Place | None,
+    limit: int,
+    with_slaves: bool = False,
 ) -> Found:
     """Return up to `limit` messages with `key` stored from `begin` to `upper` (ms) that follow `after`.
 
-    Raises TopicNotFound, or the first failure if no broker succeeds.
+    `with_slaves` a slave is searched in the place of a master that is away. Raises TopicNotFound, or the first failure
+    if no broker succeeds.
     """
-    page = await _older_page(admin, topic, key, begin=begin, upper=upper, after=after, limit=limit)
+    page = await _older_page(
+        admin, topic, key, begin=begin, upper=upper, after=after, limit=limit, with_slaves=with_slaves
+    )
     if page.messages:
         page.newer = place_of(page.messages[0])
     else:
@@ -68,15 +82,25 @@ async def search_page(
 
 
 async def _older_page(
-    admin: Admin, topic: str, key: str, *, begin: int, upper: int, after: Place | None, limit: int
+    admin: Admin,
+    topic: str,
+    key: str,
+    *,
+    begin: int,
+    upper: int,
+    after: Place | None,
+    limit: int,
+    with_slaves: bool,
 ) -> Found:
     page, at, is_whole = Found(), upper, True
     for _ in range(_MOST_QUESTIONS):
-        result = await admin.messages.search(topic, key, begin=begin, end=at, without=page.failed)
+        result = await admin.messages.search(
+            topic, key, begin=begin, end=at, without=page.failed, with_slaves=with_slaves
+        )
         _note(page, result)
-        found, below, has_all = await _sure(admin, topic, key, result, at)
+        found, below, has_all = await _sure(admin, topic, key, result, at, with_slaves)
         is_whole = is_whole and has_all
-        page.complete = is_whole and not page.failed
+        page.complete = is_whole and not page.failed and not page.slaves
         page.messages += [each for each in found if after is None or place_of(each) < after]
         if len(page.messages) > limit:
             del page.messages[limit:]
@@ -94,19 +118,19 @@ async def _older_page(
 async def newer_page(admin: Admin, topic: str, key: str, *, end: int, before: Place, limit: int) -> Found:
     """Return the `limit` messages with `key` stored up to `end` (ms) that come right before `before`, newest first.
 
-    Raises like `search_page`.
+    Searches slaves in the place of masters that are away. Raises like `search_page`.
     """
     page, at, span = Found(), before[0], _FIRST_SPAN_MS
     upwards: list[PlacedMessage] = []
     for _ in range(_MOST_QUESTIONS):
         upto = min(end, at + span)
-        result = await admin.messages.search(topic, key, begin=at, end=upto, without=page.failed)
+        result = await admin.messages.search(topic, key, begin=at, end=upto, without=page.failed, with_slaves=True)
         _note(page, result)
         found = _in_order(result.messages)
         if result.is_cut:
             is_whole = False
             if upto - at < _INDEX_SECOND_MS:
-                found, is_whole = await _burst(admin, topic, key, at, upto)
+                found, is_whole = await _burst(admin, topic, key, at, upto, True)
             if not is_whole and upto > at:
                 span = (upto - at) // _WIDER
                 continue
@@ -131,7 +155,8 @@ async def newer_page(admin: Admin, topic: str, key: str, *, end: int, before: Pl
 def _note(page: Found, result: SearchResult) -> None:
     page.failed.update(result.failed)
     page.asked.update(result.asked)
-    page.complete = page.complete and not page.failed
+    page.slaves.update(result.slaves)
+    page.complete = page.complete and not page.failed and not page.slaves
     page.figures = together(page.figures, result.figures)
 
 
@@ -141,7 +166,7 @@ def place_of(placed: PlacedMessage) -> Place:
 
 
 async def _sure(
-    admin: Admin, topic: str, key: str, result: SearchResult, upper: int
+    admin: Admin, topic: str, key: str, result: SearchResult, upper: int, with_slaves: bool
 ) -> tuple[list[PlacedMessage], int | None, bool]:
     """Return the messages without gaps between them, the time at which to continue, and whether none was left out.
 
@@ -154,21 +179,23 @@ async def _sure(
     if horizon > upper:
         # All places were taken by messages of the same second that are after the range.
         begin = max(0, upper - _INDEX_SECOND_MS + 1)
-        burst, is_whole = await _burst(admin, topic, key, begin, upper)
+        burst, is_whole = await _burst(admin, topic, key, begin, upper, with_slaves)
         return burst, begin - 1, is_whole
     sure = [each for each in result.messages if each.message.store_timestamp > horizon]
     if sure:
         return _in_order(sure), horizon, True
-    burst, is_whole = await _burst(admin, topic, key, horizon, horizon)
+    burst, is_whole = await _burst(admin, topic, key, horizon, horizon, with_slaves)
     return burst, horizon - 1, is_whole
 
 
-async def _burst(admin: Admin, topic: str, key: str, begin: int, end: int) -> tuple[list[PlacedMessage], bool]:
+async def _burst(
+    admin: Admin, topic: str, key: str, begin: int, end: int, with_slaves: bool
+) -> tuple[list[PlacedMessage], bool]:
     """Return the messages with the key that were stored from `begin` to `end` (ms), and whether these are all.
 
     They are read from their queues.
     """
-    page = await admin.messages.browse(topic, begin=begin, end=end, limit=_MOST_IN_A_BURST)
+    page = await admin.messages.browse(topic, begin=begin, end=end, limit=_MOST_IN_A_BURST, with_slaves=with_slaves)
     found = [each for each in page.messages if key in each.message.keys or each.message.unique_id == key]
     return _in_order(found), len(page.messages) < _MOST_IN_A_BURST and not page.failed
 

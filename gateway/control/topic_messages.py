@@ -23,7 +23,7 @@ from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from console.query import number_of
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import ClusterScopedView, moment_of
-from gateway.control.message_shapes import Browse, summary_of
+from gateway.control.message_shapes import Browse, slaves_shown, summary_of
 from gateway.control.messages import FROM, TO, check_queue, missing_of
 from gateway.control.scan import Positions, Wanted, found_page, read_page
 from gateway.control.scan_limits import SECONDS, give_back, take_place
@@ -63,6 +63,7 @@ class TopicMessagesView(ClusterScopedView):
         if chosen is not None and chosen.reads_contents:
             require(request, "bodies", Resource("topic", topic))
         wanted = wanted_of(request, topic, chosen or MessageFilter(), limit=limit_of(request), budget=MOST_READ)
+        wanted = replace(wanted, with_slaves=True)
         try:
             page = self._everything(wanted) if chosen is None else self._filtered(wanted)
         except (TopicNotFound, Unreachable):
@@ -77,6 +78,7 @@ class TopicMessagesView(ClusterScopedView):
             next_cursor=older,
             prev_cursor=newer,
             missing=missing_of(cluster, topic, page.asked, page.failed, queue_id=wanted.queue_id),
+            from_slaves=slaves_shown(page.slaves),
         )
         return Response(as_json(shown))
 

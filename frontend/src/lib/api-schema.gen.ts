@@ -3747,7 +3747,10 @@ export interface components {
             /** @description For If-Match. */
             etag: string;
         };
-        /** @description Messages by time, the newest first; messages of the brokers in `missing` are not included. */
+        /**
+         * @description Messages by time, the newest first; messages of the brokers in `missing` are not included, and of those in
+         *     `from_slaves` the newest may not be.
+         */
         Browse: {
             items: components["schemas"]["MessageSummary"][];
             /** @description Of the page with older messages; null if there are none. */
@@ -3755,6 +3758,7 @@ export interface components {
             /** @description Of the page with newer messages; null if there are none. */
             prev_cursor: string | null;
             missing: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
         };
         /** @enum {string} */
         BuiltInRole: "admin" | "operator" | "developer" | "viewer";
@@ -5312,6 +5316,7 @@ export interface components {
             missing: string[];
             partial: components["schemas"]["PartialKey"][];
             missing_brokers: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
             searched: components["schemas"]["Searched"];
         };
         /** @description Keys, the topic that has them, and the time. */
@@ -5487,6 +5492,7 @@ export interface components {
             log_offset: number;
             offset_id: string;
             body_bytes: number;
+            from_slave: components["schemas"]["ReadFromSlave"] | null;
         };
         /** @description A message in one line. */
         MessageSummary: {
@@ -6231,9 +6237,13 @@ export interface components {
             /** Format: int64 */
             offset: number;
         };
-        /** @description Messages of a queue of one broker from an offset on, and the bounds of the queue. */
+        /**
+         * @description Messages of a queue of one broker from an offset on, and the bounds of the queue, as the slave has them if it is
+         *     one that was read.
+         */
         QueuePage: {
             broker: string;
+            from_slave: components["schemas"]["ReadFromSlave"] | null;
             items: components["schemas"]["ReadMessage"][];
             next_offset: number;
             min_offset: number;
@@ -6256,6 +6266,13 @@ export interface components {
         };
         /** @enum {string} */
         QueueWarning: "clamped" | "no_offset" | "no_source";
+        /** @description A slave that was read because the master of its broker does not answer; it may lack the newest messages. */
+        ReadFromSlave: {
+            broker: string;
+            broker_id: number;
+            /** @description Why the master did not answer. */
+            reason: string;
+        };
         /** @description A message that was read; body and properties only if the request wants `bodies`. */
         ReadMessage: {
             message_id: string;
@@ -6917,9 +6934,10 @@ export interface components {
             next_cursor: string | null;
             /** @description end: all was read; limit: enough matches; budget: enough read. */
             end: components["schemas"]["EndEnum"];
-            /** @description Whether all of the range was read, on every known broker. */
+            /** @description Whether all of the range was read, on the master of every known broker. */
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
             scanned: components["schemas"]["Scanned"];
         };
         /** @description A range of a topic, and conditions that must all hold. */
@@ -7219,13 +7237,14 @@ export interface components {
          * @description The result of a search, and whether it is complete.
          *
          *     The verdict is `partial` if something was not searched, because a known broker did not answer or the search was too
-         *     large. Only `next_cursor` says whether there are more pages.
+         *     large, and if a slave was, which may lack the newest messages. Only `next_cursor` says whether there are more pages.
          */
         Search: {
             verdict: components["schemas"]["SearchVerdict"];
             /** @description Whether everything known was searched, up to the end of the page. */
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
             items: components["schemas"]["MessageSummary"][];
             /** @description Of the page with older messages; null if there are none. */
             next_cursor: string | null;

@@ -187,6 +187,7 @@ export const message = (message_id: string, overrides: Partial<WholeMessage> = {
   log_offset: 48_220,
   offset_id: "0A",
   body_bytes: 15,
+  from_slave: null,
   ...overrides,
 })
 
@@ -194,6 +195,7 @@ export const search = (overrides: Partial<MessageSearch> = {}): MessageSearch =>
   verdict: "match",
   complete: true,
   missing: [],
+  from_slaves: [],
   items: [],
   next_cursor: null, prev_cursor: null,
   searched: {

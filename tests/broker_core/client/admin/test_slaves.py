@@ -13,29 +13,24 @@ from broker_core.client.admin.replica_reads import at_replica
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.config import ClientConfig
 from broker_core.client.errors import NoMaster, Unreachable
-from broker_core.client.producer import Producer, SendResult
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, GetMaxOffsetResponse
 from broker_core.protocol.headers.pull import PullMessageResponse
-from broker_core.protocol.message import Message
-from tests.support.cluster import SeveralBrokers, create_topic, several_brokers
-from tests.support.ports import free_ports
+from tests.support.cluster import SeveralBrokers, several_brokers
+from tests.support.orphaned import KEY, send_to_both, start_pair
 from tests.support.scripted import Cluster, hang_up, refuse, scripted_cluster, succeed
-from tests.support.wait import eventually
 
 QUEUE: Final = MessageQueue("orders", "broker-a", 0)
-KEY: Final = "A17"
 
 
 @pytest.fixture
 async def pair(tmp_path: Path) -> AsyncIterator[SeveralBrokers]:
     """A master, and a slave that never takes its place."""
     async with several_brokers(tmp_path, names=()) as running:
-        await running.start("broker-a", port=free_ports(4) + 2)
-        await running.start("broker-a", broker_id=1)
+        await start_pair(running)
         yield running
 
 
@@ -45,20 +40,8 @@ async def admin(pair: SeveralBrokers) -> AsyncIterator[Admin]:
         yield Admin(session)
 
 
-async def send(admin: Admin, pair: SeveralBrokers) -> list[SendResult]:
-    """Send three messages, and return their places when the slave has them and their key."""
-    await create_topic(admin.session, "orders", queues=1)
-    async with Producer(admin.session) as producer:
-        sent = [await producer.send(Message("orders", b"%d" % n, {"KEYS": KEY})) for n in range(3)]
-    slave = pair.brokers["broker-a-1"].components
-
-    await eventually(lambda: len(slave.store.search("orders", KEY, begin=0, end=1 << 60, max_count=9).messages) == 3)
-    await eventually(lambda: slave.topics.find("orders") is not None)
-    return sent
-
-
 async def test_a_message_is_found_at_a_slave_by_key_id_time_and_place(pair: SeveralBrokers, admin: Admin) -> None:
-    sent = await send(admin, pair)
+    sent = await send_to_both(pair)
     before = await admin.messages.search("orders", KEY, with_slaves=True)
     assert (before.complete, before.slaves) == (True, {})
     await pair.stop("broker-a")
@@ -87,7 +70,7 @@ async def test_a_message_is_found_at_a_slave_by_key_id_time_and_place(pair: Seve
 
 
 async def test_what_a_slave_does_not_have_is_not_said_to_be_nowhere(pair: SeveralBrokers, admin: Admin) -> None:
-    await send(admin, pair)
+    await send_to_both(pair)
     assert await admin.messages.find("orders", "no such id") is None
     await pair.stop("broker-a")
 
@@ -96,7 +79,7 @@ async def test_what_a_slave_does_not_have_is_not_said_to_be_nowhere(pair: Severa
 
 
 async def test_only_who_says_so_gets_what_a_slave_has(pair: SeveralBrokers, admin: Admin) -> None:
-    sent = await send(admin, pair)
+    sent = await send_to_both(pair)
     await pair.stop("broker-a")
 
     found = await admin.messages.search("orders", KEY)

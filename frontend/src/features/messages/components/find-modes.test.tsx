@@ -17,6 +17,7 @@ const lookup = (overrides: Partial<KeyLookup> = {}): KeyLookup => ({
   missing: ["A18"],
   partial: [],
   missing_brokers: [],
+  from_slaves: [],
   searched: search().searched,
   ...overrides,
 })
