@@ -32,7 +32,7 @@ export const replicas = {
     fewer: "{{n}} of {{count}} that sends need",
     enoughByPolicy: "the policy wants {{count}}, the master may want more",
     enough: "sends need {{count}}",
-    decided: "{{why}}, {{by}}",
+    decided: "{{why}} (controller {{by}})",
     refusesNow: "Sends are refused: {{reason}}",
     writableUnknown: "Whether sends are taken is not known: {{reason}}",
     confirm: "Confirmed",
@@ -51,6 +51,7 @@ export const replicas = {
     pauseMore_other: "And {{count}} more.",
     refuses: "Sends would be refused: they need {{count}} replicas in sync.",
     refusesUnknown: "Whether sends would be refused is not known: the master does not tell how many replicas its settings want in sync.",
+    cannot: "This cannot be done now",
     noPreview: "The controller does not say what it would do",
     streams: {
       title: "Copies of the log",

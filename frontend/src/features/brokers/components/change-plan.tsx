@@ -43,7 +43,7 @@ export function ChangePlan({ plan }: { plan: ReplicaChange }) {
       {refuses && <Callout tone="crit">{t("replicas.refuses", { count: plan.effective_min_in_sync ?? after.min_in_sync })}</Callout>}
       {refuses === null && <Callout>{t("replicas.refusesUnknown")}</Callout>}
       {warnings.map((warning) => (
-        <Callout key={warning}>{whyIn(t, warning)}</Callout>
+        <Callout key={warning}>{sentence(whyIn(t, warning))}</Callout>
       ))}
     </>
   )
@@ -65,6 +65,8 @@ function NewMaster({ plan: { lacking_bytes: lacking, has_until: until, orderly_g
     </>
   )
 }
+
+const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 
 const idOf = (id: number | null | undefined) => (id == null ? "—" : String(id))
 

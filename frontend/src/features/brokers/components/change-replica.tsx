@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
 import { toastDone, toastFailed } from "@/components/toast/toast"
+import { Problem } from "@/lib/problem"
 import { useChangeReplica } from "../api/change-replica"
 import { usePreviewReplica } from "../api/preview-replica"
 import type { ReplicaTarget } from "../replica-target"
@@ -33,13 +34,17 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
       title={t(`replicas.actions.${target.action}.title`, words)}
       {...(target.action === "accept-loss" && { name: target.broker })}
       action={t(`replicas.actions.${target.action}.do`, words)}
+      back={t("actions.cancel")}
       isBusy={change.isPending || preview.isLoading}
       isBlocked={plan === undefined}
       onConfirm={confirm}
     >
       <p>{t(`replicas.actions.${target.action}.words`, words)}</p>
-      {preview.error && <Failed what={t("replicas.noPreview")} error={preview.error} retry={() => void preview.refetch()} />}
+      {preview.error && <Failed what={t(isRefused(preview.error) ? "replicas.cannot" : "replicas.noPreview")} error={preview.error} retry={() => void preview.refetch()} />}
       {plan && <ChangePlan plan={plan} />}
     </ConfirmDanger>
   )
 }
+
+/** Refused by a controller that answers; else it is not known what would happen. */
+const isRefused = (error: unknown) => error instanceof Problem && error.status >= 400 && error.status < 500

@@ -114,7 +114,7 @@ describe("the page of one broker name", () => {
     openLed({}, [led(1, {}, "master"), led(2)])
     expect(await screen.findByText("Epoch 6: replica 2 is master, in sync 2")).toBeTruthy()
     expect(screen.getByText("Epoch 5: no master, in sync 1, 2")).toBeTruthy()
-    expect(screen.getAllByText("replica 1 is not heard, n1")).toHaveLength(2)
+    expect(screen.getAllByText("replica 1 is not heard (controller n1)")).toHaveLength(2)
   })
 
   it("asks for no decisions where roles are fixed", async () => {
@@ -130,7 +130,7 @@ describe("the page of one broker name", () => {
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
     const dialog = within(await screen.findByRole("dialog"))
-    expect(await dialog.findByText("replica 3 is not heard")).toBeTruthy()
+    expect(await dialog.findByText("Replica 3 is not heard")).toBeTruthy()
     expect(dialog.getByText("6")).toBeTruthy()
     expect(dialog.getByText(/2,048 B less than the longest log/)).toBeTruthy()
     expect(dialog.getByText(/consume in order, and pause .*: billing\. And 2 more\./)).toBeTruthy()

@@ -102,13 +102,14 @@ function Figures({ replicas: { master_id: masterId, replicas, failover } }: { re
   const slaves = replicas.filter(({ role }) => role !== "master")
   const silent = replicas.filter(({ reachable }) => !reachable)
   const isMasterSilent = master?.reachable !== true
+  const noMaster = t(failover ? "decisions.notElected" : "replicas.noMaster")
   return (
     <TitleBlock
       figures={[
         {
           label: t("replicas.master"),
-          value: master ? master.broker_id : <Unknown reason={t("replicas.noMaster")} />,
-          fact: !master ? t("replicas.noMaster") : isMasterSilent ? t("cluster.silent") : master.address,
+          value: master ? master.broker_id : <Unknown reason={noMaster} />,
+          fact: !master ? noMaster : isMasterSilent ? t("cluster.silent") : master.address,
           tone: isMasterSilent ? "crit" : undefined,
         },
         ...(failover ? decided(failover, t) : []),

@@ -11,6 +11,7 @@ import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { ReplicaMenu } from "./replica-menu"
+import classes from "./replicas.module.css"
 
 const column = columnsFor<Replica>()
 
@@ -87,7 +88,7 @@ function State({ replica: { reachable, reason, last_seen_at: seen } }: { replica
   ) : (
     <>
       <Badge tone="crit" icon={IconPlugConnectedX}>
-        {reason ? reasonIn(t, reason) : t("cluster.silent")}
+        <span className={classes.reason}>{reason ? reasonIn(t, reason) : t("cluster.silent")}</span>
       </Badge>{" "}
       {seen && (
         <small>

@@ -13,8 +13,9 @@ import { reasonIn } from "@/lib/reasons"
 const column = columnsFor<LogStream>()
 
 /** Who copies the master's log, as the master says; a master that does not tell is no master without slaves. */
-export function StreamsTable({ of: { streams, streams_reason: reason } }: { of: Replicas }) {
+export function StreamsTable({ of: { streams, streams_reason: reason, master_id: master, failover } }: { of: Replicas }) {
   const { t } = useTranslation()
+  const nobody = failover && master === null ? "decisions.notElected" : "replicas.noMasterEnd"
   const columns = useMemo(
     () => [
       column("id", t("replicas.id"), { isName: true, width: 56 }, ({ broker_id: id }) => <Num value={id} reason={t("replicas.streams.noId")} write={String} />),
@@ -32,7 +33,7 @@ export function StreamsTable({ of: { streams, streams_reason: reason } }: { of: 
   )
   return (
     <Panel title={t("replicas.streams.title")} note={t("replicas.streams.note")}>
-      {streams === null && <Callout>{reason === null ? t("replicas.noMasterEnd") : reasonIn(t, reason)}</Callout>}
+      {streams === null && <Callout>{reason === null ? t(nobody) : reasonIn(t, reason)}</Callout>}
       {streams?.length === 0 && <Callout>{t("replicas.streams.none")}</Callout>}
       {streams !== null && streams.length > 0 && (
         <DataTable natural label={t("replicas.streams.title")} columns={columns} rows={[...streams]} rowId={({ address }) => address} />

@@ -100,14 +100,14 @@ function Brokers({ cluster, brokers }: { cluster: string; brokers: Broker[] }) {
   const columns = useMemo(
     () => [
       column("name", t("broker.name"), { isName: true }, ({ name }) => <NameLink broker={name} />),
-      column("role", t("broker.role"), { isSecondary: true, minWidth: 560 }, (broker) => <Role broker={broker} />),
+      column("role", t("broker.role"), { isSecondary: true, ...(!hasSlaves && { minWidth: 560 }) }, (broker) => <Role broker={broker} />),
       column("state", t("broker.state"), {}, (broker) => <State broker={broker} />),
       column("address", t("broker.address"), { isSecondary: true, minWidth: 480 }, (broker) => <span className="mono">{broker.address}</span>),
       column("version", t("broker.version"), { isSecondary: true, minWidth: 760 }, (broker) => broker.version ?? <NotApplicable />),
-      column("in", t("topics.in"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.in_rate} write={rate} reason={broker.reason} />),
+      column("in", t("topics.in"), { align: "end", minWidth: 640 }, (broker) => (broker.role === "slave" && broker.reachable ? <NotApplicable /> : <Num value={broker.in_rate} write={rate} reason={broker.reason} />)),
       column("out", t("broker.delivered"), { align: "end", minWidth: 640 }, (broker) => <Num value={broker.out_rate} write={rate} reason={broker.reason} />),
       ...(hasSlaves ? [column("behind", t("replicas.behind"), { align: "end", minWidth: 560 }, (broker) => <Behind broker={broker} />)] : []),
-      column("log", t("broker.log"), { align: "end" }, (broker) => <Num value={broker.commit_log_bytes} write={bytes} reason={broker.reason} />),
+      column("log", t("broker.log"), { align: "end", ...(hasSlaves && { minWidth: 480 }) }, (broker) => <Num value={broker.commit_log_bytes} write={bytes} reason={broker.reason} />),
       column("disk", t("overview.disk"), { width: 150, minWidth: 860 }, (broker) => <ProgressRail ratio={broker.disk_used_ratio} />),
       column("ratio", "%", { align: "end" }, (broker) => <Num value={broker.disk_used_ratio} write={percentNumber} reason={broker.reason} />),
       column("up", t("overview.up"), { align: "end", isSecondary: true, minWidth: 980 }, (broker) => <Duration ms={broker.uptime_ms} />),
