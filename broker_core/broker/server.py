@@ -107,6 +107,7 @@ class Broker:
             self._processors.drain()
             await self.components.durability.flush()
             self.components.waits.give_up()
+            self.components.rest.state_book.end()
             for server in self._servers:
                 await server.close(_DRAIN_SECONDS)
             self._background.cancel()

@@ -66,6 +66,7 @@ class StateBook:
         self._number = 0
         self._slaves: dict[int, _Slave] = {}
         self._news = asyncio.Event()  # a slave has taken something over, or is to be told
+        self._has_ended = False
 
     async def known(self) -> None:
         """Return when every connected member of the in-sync set has the present state, or after a second.
@@ -99,6 +100,11 @@ class StateBook:
             self._slaves = {}
             self._number += 1
 
+    def end(self) -> None:
+        """Let no slave wait for a change from now on: the broker stops."""
+        self._has_ended = True
+        self._ring()
+
     async def changes(self, broker_id: int, life: str, after: int, wait_ms: int) -> tuple[int, BrokerState]:
         """Return what a slave lacks that has taken over answer `after`, with the number of this answer.
 
@@ -118,7 +124,7 @@ class StateBook:
     async def _wait(self, slave: _Slave, epoch: int, wait_ms: int) -> None:
         try:
             async with asyncio.timeout(wait_ms / 1000):
-                while slave.told >= self._number and epoch == self._standing.epoch:
+                while slave.told >= self._number and epoch == self._standing.epoch and not self._has_ended:
                     await self._news.wait()
         except TimeoutError:
             return

@@ -147,3 +147,17 @@ def test_offsets_are_moved_into_their_queues(tmp_path: Path) -> None:
         offsets.commit("readers", "T", queue_id, offset)
     offsets.clamp(lambda *_: 3, lambda *_: 10)
     assert offsets.of("readers", "T") == {0: 3, 1: 5, 2: 10}
+
+
+async def test_nobody_waits_for_a_change_of_a_broker_that_stops(tmp_path: Path) -> None:
+    book, _ = book_of(registers(tmp_path))
+    number, _ = await book.changes(2, "1-a", EVERYTHING, 0)
+    waiting = asyncio.ensure_future(book.changes(2, "1-a", number, 3_600_000))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+
+    book.end()
+
+    number, state = await waiting
+    assert (state.topics, state.offsets) == (None, {})
+    await book.changes(2, "1-a", number, 3_600_000)
