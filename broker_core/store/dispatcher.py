@@ -7,7 +7,7 @@ into the index together. Dispatching the same records again changes nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple, cast
 
@@ -54,6 +54,19 @@ class PendingBatch(NamedTuple):
 
 
 Pending = AppendedRecord | PendingBatch
+
+
+def undispatched_places(pending: Iterable[Pending], topic: str, unique_id: str) -> Iterator[int]:
+    """Return the log offsets of records of a topic that may have a unique id."""
+    wanted = key_hash(f"{topic}#{unique_id}")
+    for each in pending:
+        if each.queue.topic != topic:
+            continue
+        if isinstance(each, PendingBatch):
+            yield from (log_offset for key, log_offset, _ in KEY.iter_unpack(each.keys) if key == wanted)
+        elif unique_id in each.text:
+            yield each.log_offset
+
 
 _TAGS: Final = names.mark_of(names.TAGS)
 _KEYS: Final = names.mark_of(names.KEYS)

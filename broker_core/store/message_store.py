@@ -118,6 +118,7 @@ class MessageStore:
         self.dispatch = writing.dispatch
         self.limit_dispatch = writing.limit_dispatch
         self.waits = writing.waits
+        self.undispatched = writing.undispatched
 
     def _offer_syncing(self, syncing: Syncing) -> None:
         self.flush = syncing.flush

@@ -13,7 +13,7 @@ from broker_core.store.appended import AppendedBatch, AppendedRecord
 from broker_core.store.appender import Appender
 from broker_core.store.config import StoreConfig
 from broker_core.store.consume_queue import ConsumeQueue
-from broker_core.store.dispatcher import Arrived, Pending
+from broker_core.store.dispatcher import Arrived, Pending, undispatched_places
 from broker_core.store.errors import (
     MessageUnstorable,
     StoreError,
@@ -158,6 +158,10 @@ class Writing:
     def waits(self, topic: str) -> bool:
         """Return whether a message of a topic is in the log and not dispatched."""
         return any(pending.queue.topic == topic for pending in self._pending)
+
+    def undispatched(self, topic: str, unique_id: str) -> list[int]:
+        """Return the log offsets of messages of a topic that may have a unique id, and that no `search` finds yet."""
+        return list(undispatched_places(self._pending, topic, unique_id))
 
     def settle(self) -> None:
         """Dispatch what waits, if anything does. Raises StoreFull."""

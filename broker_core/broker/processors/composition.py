@@ -37,6 +37,7 @@ from broker_core.broker.processors.rights import ReadRights, WriteRights
 from broker_core.broker.processors.runtime_info import Figures, RuntimeInfo
 from broker_core.broker.processors.send import SendProcessor
 from broker_core.broker.processors.send_back import SendBackProcessor
+from broker_core.broker.processors.sent_before import SentBefore
 from broker_core.broker.processors.settings import SettingsProcessor
 from broker_core.broker.processors.suggestions import Suggestions
 from broker_core.broker.processors.timers import TimerProcessor
@@ -184,6 +185,7 @@ def _of_messages(c: Components, group_topics: GroupTopics) -> Sequence[Processor
         permits=c.permits,
         waits=c.waits,
         roles=c.roles,
+        sent_before=SentBefore(c.store, c.clock),
         settings=c.settings,
         clock=c.clock,
     )

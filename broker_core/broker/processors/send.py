@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -27,6 +27,7 @@ from broker_core.broker.names import MAX_NAME, check_names
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.processors.rights import WriteRights
 from broker_core.broker.processors.send_runs import SendLane, Stage
+from broker_core.broker.processors.sent_before import SentBefore
 from broker_core.broker.processors.topic_creation import TopicCreation
 from broker_core.broker.role import Roles
 from broker_core.broker.sent_answer import Additions, mark
@@ -52,7 +53,7 @@ from broker_core.protocol.headers.send import (
     send_header_kind,
 )
 from broker_core.protocol.host import encode_host, parse_host
-from broker_core.protocol.message import Message
+from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.properties import format_properties, parse_properties
 from broker_core.protocol.recall_handle import RecallHandle
 from broker_core.protocol.record import MessageOrigin
@@ -87,6 +88,7 @@ class SendProcessor:
         permits: Permits,
         waits: Waits,
         roles: Roles,
+        sent_before: SentBefore,
         settings: Settings,
         clock: Callable[[], int],
     ) -> None:
@@ -104,6 +106,7 @@ class SendProcessor:
         self._rights = rights
         self._intake = intake
         self._waits = waits if waits.are_needed else None
+        self._sent_before = sent_before
         self._clock = clock
         self._additions = Additions(settings, topics)
         settings.watch(self._follow)
@@ -150,6 +153,8 @@ class SendProcessor:
         self._limits.check_sizes(len(request.body), len(text))
         if self._waits is not None:
             self._waits.check_room()
+        if is_forwarded(request) and (before := self._sent_before.find(header, request.body)):
+            return self._answer_again(request, connection, before, now)
         peer = self._permits.peer_of(request, connection)
         born_host = _born_host(peer)
         if header.batch:
@@ -162,7 +167,7 @@ class SendProcessor:
         self._count(request, header, connection, peer, stored, now)
         response = self._additions.answer(stored.offset_id, stored.queue_offset, queue_id)
         if isinstance(stored, AppendedRecord) and stored.queue.topic == TIMER_TOPIC:
-            self._add_handle(response, stored.text)
+            self._add_handle(response, parse_properties(stored.text))
         waits = self._waits is not None and (waits or self._waits.are_for_all)
         if known is None or header.topic in self._unsaved:
             return self._answer_when_known(response, header.topic, stored.end if waits else None, now)
@@ -317,9 +322,8 @@ class SendProcessor:
 
     # -- the answer
 
-    def _add_handle(self, response: Command, text: str) -> None:
+    def _add_handle(self, response: Command, pairs: Mapping[str, str]) -> None:
         """Add to the answer the handle by which the sender can recall the message; one without unique id has none."""
-        pairs = parse_properties(text)
         unique_id, topic = pairs.get(names.UNIQ_KEY), pairs[names.REAL_TOPIC]
         if unique_id and not topic.startswith(RETRY_PREFIX):
             due = int(pairs[names.TIMER_OUT_MS])
@@ -338,6 +342,21 @@ class SendProcessor:
         await self._creation.saved(topic)
         await self._creation.registered()
         return mark(response, await settled)
+
+    def _answer_again(
+        self, request: Command, connection: Connection, before: Sequence[StoredMessage], now: int
+    ) -> Command | None:
+        """Answer where messages are that came here before, when they are where they shall be."""
+        first, ids = before[0], ",".join([each.offset_id for each in before])
+        queue_id = int(first.properties.get(names.REAL_QID, first.queue_id))
+        response = self._additions.answer(ids, first.queue_offset, queue_id)
+        if first.topic == TIMER_TOPIC:
+            self._add_handle(response, first.properties)
+        if self._waits is None:
+            return response
+        end = max(each.log_offset + each.store_size for each in before)
+        self._answer_when_settled(request, connection, response, end, now)
+        return None
 
     def _answer_when_settled(
         self, request: Command, connection: Connection, response: Command, end: int, now: int

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, NamedTuple
 
+from broker_core.broker.access.forwarded import is_forwarded
 from broker_core.broker.clients import Clients
 from broker_core.broker.config import BrokerConfig
 from broker_core.broker.intake import Intake
@@ -196,6 +197,8 @@ def find_kind(frame: Frame) -> Kind | None:
     except ProtocolError:
         return None  # the handler says what is wrong with it
     if not header.properties or request.code != RequestCode.SEND_MESSAGE_V2 or request.flag or not _is_plain(header):
+        return None
+    if is_forwarded(request):  # the handler looks whether it is there, and whose it is
         return None
     # A name may be said twice, in ways that a cut does not see: it decides only if another value there does.
     expected = replace(
