@@ -29,7 +29,8 @@ _COLUMNS: Final = (
     "target_queue_id", "target_offset", "copy_id", "why",
 )  # fmt: skip
 
-OutcomeWord = Literal["redriven", "failed", "skipped"]
+OutcomeWord = Literal["redriven", "failed", "skipped", "unknown"]
+"""`failed`: no copy is stored; `unknown`: one was sent, and nobody could say whether it is."""
 
 
 class Source(NamedTuple):
@@ -58,7 +59,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     target_queue_id: int | None = None
     target_offset: int | None = None
     copy_id: str | None = None
-    """Of the copy; of the earlier copy if it was skipped; if it failed, of one that may still have been stored."""
+    """Of the copy; of the earlier copy if it was skipped; if it is unknown, of the one that may be stored."""
     why: str | None = None
 
     @property
@@ -90,9 +91,17 @@ class Journal:
         return Counter(each.outcome for each in self.outcomes.values())
 
     def is_ended(self, source: Source) -> bool:
-        """Return whether nothing is left to do for a dead letter; one that failed is tried again by a later run."""
+        """Return whether a run has nothing left to do for a dead letter; what failed is tried again by a later one.
+
+        Of one that is unknown a copy may be stored: it is not sent before a later run has found out.
+        """
         known = self.outcomes.get(source)
         return known is not None and known.outcome != "failed"
+
+    def is_unknown(self, source: Source) -> bool:
+        """Return whether an earlier run could not find out if the copy of a dead letter is stored."""
+        known = self.outcomes.get(source)
+        return known is not None and known.outcome == "unknown"
 
     def open_intents(self) -> list[Intent]:
         """Return the copies that an earlier run may have stored without having noted it."""
@@ -101,7 +110,8 @@ class Journal:
 
     def _is_open(self, source: Source, intent: Intent) -> bool:
         known = self.outcomes.get(source)
-        return known is None or (known.outcome == "failed" and known.copy_id == intent.copy_id)
+        # Earlier versions noted an unknown outcome as failed, with the id of the copy.
+        return known is None or (known.outcome in ("failed", "unknown") and known.copy_id == intent.copy_id)
 
     def intend(self, intents: Sequence[Intent]) -> None:
         """Note what is about to be sent; it is on disk when this returns."""

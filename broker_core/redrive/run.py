@@ -99,7 +99,7 @@ class Redrive:
         )
         async with session, Producer(session, "GANTRY_REDRIVE") as producer:
             admin = Admin(session)
-            sender = Sender(admin, producer, self.journal, self.request)
+            sender = Sender(admin, producer, self.journal, self.request, self.stop)
             plan = await self._plan(admin)
             self._chosen_in_all = plan.planned
             self.counters["planned"] = plan.planned if plan.read is None else plan.read
@@ -197,6 +197,7 @@ class Redrive:
         return self.counters | {
             "read": self.counters["filtered"] + matched, "matched": matched,
             "written": counts["redriven"], "failed": counts["failed"], "skipped": counts["skipped"],
+            "unknown": counts["unknown"],
         }  # fmt: skip
 
     def _tell(self, phase: str, *, at_once: bool = False) -> None:
@@ -207,7 +208,7 @@ class Redrive:
     def _report(self) -> None:
         self._tell("done", at_once=True)
         self.journal.write_results()
-        failed = [each for each in self.journal.outcomes.values() if each.outcome == "failed"]
+        failed = [each for each in self.journal.outcomes.values() if each.outcome in ("failed", "unknown")]
         report: dict[str, Any] = {
             "summary": self._sentence(),
             "outcomes": dict(self.journal.counts()),
@@ -219,11 +220,17 @@ class Redrive:
         if self._is_stopping():
             code, word = (PAUSED, "paused") if self.is_paused else (CANCELLED, "stopped")
             return ProgramResult(exit_code=code, reason=f"{word}; {self._sentence()}")
-        return ProgramResult(exit_code=PARTIAL if self._totals()["failed"] else OK, reason=self._sentence())
+        totals = self._totals()
+        code = PARTIAL if totals["failed"] or totals["unknown"] else OK
+        return ProgramResult(exit_code=code, reason=self._sentence())
 
     def _sentence(self) -> str:
         totals = self._totals()
-        others = {"failed": "failed", "skipped": "were sent again before and skipped"}
+        others = {
+            "failed": "failed",
+            "unknown": "sent without learning whether they are stored",
+            "skipped": "were sent again before and skipped",
+        }
         rest = "".join(f", {totals[name]:,} {what}" for name, what in others.items() if totals[name])
         return f"{totals['written']:,} of {self._chosen_in_all:,} dead letters redriven{rest}; the originals are kept"
 
