@@ -29,7 +29,7 @@ from console.shapes import as_json, serializer_of
 from gateway.control.dead_letters import GroupOfDeadLettersView
 from gateway.control.redrive_shapes import OriginalState, RedriveOutcome, RedriveOutcomes
 
-_WORDS: Final = ("redriven", "failed", "skipped")
+_WORDS: Final = ("redriven", "failed", "skipped", "unknown")
 
 Offsets = Mapping[MessageQueue, int]
 

@@ -11,7 +11,7 @@ from console.moments import Moment
 from gateway.control.dead_letter_shapes import DeadLetter
 
 OriginalState = Literal["kept", "waiting", "consumed", "unknown"]
-OutcomeWord = Literal["redriven", "failed", "skipped"]
+OutcomeWord = Literal["redriven", "failed", "skipped", "unknown"]
 
 
 class RedriveTopic(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,9 @@ class RedriveOutcome(Struct, frozen=True, kw_only=True):
     target_broker: str | None
     target_queue_id: int | None
     target_offset: int | None
-    copy_id: Annotated[str | None, Meta(description="If skipped: of the earlier copy.")]
+    copy_id: Annotated[
+        str | None, Meta(description="If skipped: of the earlier copy. If unknown: of the one that may be stored.")
+    ]
     why: str | None
     original: Annotated[
         OriginalState,

@@ -4032,6 +4032,8 @@ export interface components {
             written: number;
             /** @description Messages that the broker refused; the report lists them. */
             failed: number;
+            /** @description Messages that were sent, of which it is not known whether they are stored. */
+            unknown: number;
             /** @description Dead letters of which an earlier job has sent a copy. */
             skipped: number;
             bytes: number;
@@ -6348,14 +6350,14 @@ export interface components {
             target_broker: string | null;
             target_queue_id: number | null;
             target_offset: number | null;
-            /** @description If skipped: of the earlier copy. */
+            /** @description If skipped: of the earlier copy. If unknown: of the one that may be stored. */
             copy_id: string | null;
             why: string | null;
             /** @description Brokers keep every original. `waiting`: the group has not consumed the copy yet; `consumed`: it has; `kept`: nothing more is expected; `unknown`: the group's offset is not known. */
             original: components["schemas"]["OriginalEnum"];
         };
         /** @enum {string} */
-        RedriveOutcomeOutcomeEnum: "redriven" | "failed" | "skipped";
+        RedriveOutcomeOutcomeEnum: "redriven" | "failed" | "skipped" | "unknown";
         /** @description The outcomes of a job, the newest first. */
         RedriveOutcomes: {
             items: components["schemas"]["RedriveOutcome"][];
@@ -11217,7 +11219,7 @@ export interface operations {
                 job: string;
                 /** @description Page size. */
                 limit?: number;
-                outcome?: "failed" | "redriven" | "skipped";
+                outcome?: "failed" | "redriven" | "skipped" | "unknown";
             };
             header?: never;
             path: {

@@ -228,7 +228,7 @@ export const job = (id: string, overrides: Partial<Job> = {}): Job => ({
   state_reason: null,
   state_code: null,
   request: { type: "replay", source: { topic: "orders" }, target: { topic: "staging" } },
-  counters: { planned: 1_000, read: 600, matched: 500, filtered: 100, damaged: 0, written: 500, failed: 0, skipped: 0, bytes: 64_000 },
+  counters: { planned: 1_000, read: 600, matched: 500, filtered: 100, damaged: 0, written: 500, failed: 0, unknown: 0, skipped: 0, bytes: 64_000 },
   rate: 50,
   eta_ms: 8_000,
   created_at: AT,

@@ -29,6 +29,7 @@ README = Path(broker_core.__file__).parent / "spark" / "README.md"
         (3, Counters(failed=1003), {"type": "replay"}, StateCode.NONE_WRITTEN),
         (3, Counters(damaged=1), {"type": "export"}, StateCode.NONE_WRITTEN),
         (3, Counters(failed=3, skipped=1), {"type": "redrive"}, StateCode.SOME_FAILED),
+        (3, Counters(unknown=3), {"type": "redrive"}, StateCode.SOME_FAILED),
         (4, Counters(), {}, StateCode.BROKER_UNREACHABLE),
         (-9, Counters(), {}, StateCode.PROGRAM_KILLED),
         (-15, Counters(), {}, StateCode.PROGRAM_FAILED),
@@ -46,6 +47,7 @@ def test_a_status_is_one_word(status: int, counters: Counters, request_of_job: A
         (3, Counters(failed=3), "replay", JobState.FAILED),
         (3, Counters(failed=3, written=1), "replay", JobState.PARTIAL),
         (3, Counters(failed=3, skipped=1), "redrive", JobState.PARTIAL),
+        (3, Counters(unknown=3), "redrive", JobState.PARTIAL),
         (3, Counters(damaged=3), "reconcile", JobState.PARTIAL),
     ],
 )

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { job } from "@/testing/factories"
 import { progressOf, tookMs } from "./progress"
 
-const counters = { planned: 1_000, read: 600, matched: 600, written: 500, filtered: 100, damaged: 0, failed: 0, skipped: 0, bytes: 0 }
+const counters = { planned: 1_000, read: 600, matched: 600, written: 500, filtered: 100, damaged: 0, failed: 0, unknown: 0, skipped: 0, bytes: 0 }
 
 describe("progress", () => {
   it("counts what was read, also what the filter left out", () => expect(progressOf(job("1", { counters }))).toBe(0.6))

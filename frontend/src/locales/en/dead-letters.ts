@@ -96,7 +96,7 @@ export const deadLetters = {
     outcomesFailed: "The outcomes could not be read",
     noOutcome: "No message has this outcome",
     all: "All",
-    outcomes: { redriven: "Redriven", failed: "Failed", skipped: "Skipped" },
+    outcomes: { redriven: "Redriven", failed: "Failed", skipped: "Skipped", unknown: "Not known" },
     time: "Time",
     outcome: "Outcome",
     whereOrWhy: "Why, or where it went",

@@ -65,6 +65,7 @@ export const jobs = {
       damaged: "Damaged",
       failed: "Failed",
       skipped: "Skipped",
+      unknown: "Not known if stored",
     },
     seeReport: "listed below",
     runningFor: "Running for",

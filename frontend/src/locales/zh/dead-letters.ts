@@ -90,7 +90,7 @@ export const deadLetters = {
     outcomesFailed: "无法读取结果",
     noOutcome: "没有消息是此结果",
     all: "全部",
-    outcomes: { redriven: "已重投", failed: "失败", skipped: "跳过" },
+    outcomes: { redriven: "已重投", failed: "失败", skipped: "跳过", unknown: "未知" },
     time: "时间",
     outcome: "结果",
     whereOrWhy: "去向或原因",

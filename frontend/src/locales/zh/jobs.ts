@@ -63,6 +63,7 @@ export const jobs = {
       damaged: "已损坏",
       failed: "失败",
       skipped: "跳过",
+      unknown: "是否已存储未知",
     },
     seeReport: "见下方列表",
     runningFor: "已运行",

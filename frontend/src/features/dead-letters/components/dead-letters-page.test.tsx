@@ -81,11 +81,11 @@ it("needs a yes for other groups that will see the copies", async () => {
 
 it("says what became of each message of the last redrive, and offers all of them as a file", async () => {
   answer("GET /api/v1/jobs", { items: [redrive()], next_cursor: null, total: null })
-  const items = [outcome("failed", { why: "topic is read-only" }), outcome("skipped", {}), outcome("redriven", { original: "waiting" })]
-  answer(`GET ${BASE}/billing/outcomes`, { items, next_cursor: null, total: 3, counts: { redriven: 1, failed: 1, skipped: 1 } })
+  const items = [outcome("failed", { why: "topic is read-only" }), outcome("skipped", {}), outcome("unknown", { why: "not known whether stored" }), outcome("redriven", { original: "waiting" })]
+  answer(`GET ${BASE}/billing/outcomes`, { items, next_cursor: null, total: 4, counts: { redriven: 1, failed: 1, skipped: 1, unknown: 1 } })
   page()
   expect(await screen.findByText("topic is read-only")).toBeTruthy()
-  for (const words of ["orders 3 / 20,144", "sent before, C-1", "kept, waiting"]) expect(screen.getByText(words)).toBeTruthy()
+  for (const words of ["not known whether stored", "orders 3 / 20,144", "sent before, C-1", "kept, waiting"]) expect(screen.getByText(words)).toBeTruthy()
   expect(screen.getByRole("link", { name: "CSV" }).getAttribute("href")).toBe("/api/v1/jobs/r1/artefacts/outcomes.csv")
 })
 

@@ -1,4 +1,4 @@
-import { IconArrowForwardUp, IconCircleCheck, IconCircleX } from "@tabler/icons-react"
+import { IconArrowForwardUp, IconCircleCheck, IconCircleX, IconHelpCircle } from "@tabler/icons-react"
 import { useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
@@ -14,6 +14,7 @@ const LOOKS = {
   redriven: { tone: "ok", icon: IconCircleCheck },
   failed: { tone: "crit", icon: IconCircleX },
   skipped: { tone: "grey", icon: IconArrowForwardUp },
+  unknown: { tone: "warn", icon: IconHelpCircle },
 } as const
 
 const column = columnsFor<RedriveOutcome>()
@@ -36,7 +37,7 @@ export function OutcomeTable({ title, rows }: { title: string; rows: RedriveOutc
 
 function WhereOrWhy({ row }: { row: RedriveOutcome }) {
   const { t } = useTranslation()
-  if (row.outcome === "failed") return <>{row.why}</>
+  if (row.outcome === "failed" || row.outcome === "unknown") return <span title={row.copy_id ?? undefined}>{row.why}</span>
   if (row.outcome === "skipped") return <span title={row.copy_id ?? undefined}>{t("deadLetters.sentBefore", { id: shortId(row.copy_id ?? "") })}</span>
   return (
     <span title={row.copy_id ?? undefined}>

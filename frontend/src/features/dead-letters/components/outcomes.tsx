@@ -15,7 +15,7 @@ import { useOutcomes } from "../api/get-outcomes"
 import classes from "./dead-letters.module.css"
 import { OutcomeTable } from "./outcome-table"
 
-const WORDS = ["redriven", "failed", "skipped"] as const
+const WORDS = ["redriven", "failed", "skipped", "unknown"] as const
 const FILE = "outcomes.csv"
 
 interface OutcomesProps {
@@ -45,7 +45,7 @@ export function Outcomes({ job, title, note, children }: OutcomesProps) {
           <Chip isOn={word === undefined} count={all === undefined ? undefined : count(all)} onClick={() => change({ outcome: undefined })}>
             {t("deadLetters.all")}
           </Chip>
-          {WORDS.map((each) => (
+          {WORDS.filter((each) => each !== "unknown" || first?.counts[each] || word === each).map((each) => (
             <Chip key={each} isOn={word === each} count={first && count(first.counts[each] ?? 0)} onClick={() => change({ outcome: each })}>
               {t(`deadLetters.outcomes.${each}`)}
             </Chip>

@@ -101,6 +101,7 @@ function useCounters(job: Job): KeyFigure[] {
       : []),
     ...(counters.damaged ? [{ label: t("jobs.counters.damaged"), value: count(counters.damaged), fact: t("jobs.seeReport"), tone: "warn" as const }] : []),
     failed,
+    ...(counters.unknown ? [{ label: t("jobs.counters.unknown"), value: count(counters.unknown), tone: "warn" as const }] : []),
     {
       label: job.state === "running" ? t("jobs.runningFor") : t("jobs.ranFor"),
       value: took === null ? "—" : format.duration(took),

@@ -24,7 +24,7 @@ describe("a running job", () => {
     expect(await screen.findByText("started")).toBeTruthy()
     act(() => {
       FakeSocket.last.greet()
-      FakeSocket.last.state("job:j1", 1, job("j1", { counters: { planned: 1_000, read: 900, matched: 900, written: 800, filtered: 100, damaged: 0, failed: 0, skipped: 0, bytes: 1 } }))
+      FakeSocket.last.state("job:j1", 1, job("j1", { counters: { planned: 1_000, read: 900, matched: 900, written: 800, filtered: 100, damaged: 0, failed: 0, unknown: 0, skipped: 0, bytes: 1 } }))
     })
     expect(await screen.findByText("900 of 1,000 read")).toBeTruthy()
     expect(screen.getByText("90.0 %")).toBeTruthy()
