@@ -85,8 +85,13 @@ class Supervisor:
             await process.stop()
 
     async def _launch(self, child: Child) -> ChildProcess:
+        starting = asyncio.ensure_future(ChildProcess.start(child, self._plan.environment, self._log))
         try:
-            process = await ChildProcess.start(child, self._plan.environment, self._log)
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # What is half started would be left behind.
+            self._running[child.name] = await starting
+            raise
         except OSError as error:
             raise CannotStart(f"{child.name}: {child.command[0]} cannot be run ({error.strerror})") from error
         self._running[child.name] = process

@@ -11,9 +11,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gateway.up.child_process import ChildProcess
 from gateway.up.config import UpConfig
 from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart
@@ -173,6 +175,28 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+async def test_a_child_that_is_just_started_again_is_stopped_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    right, started = ChildProcess.start, list[ChildProcess]()
+
+    async def slow(*arguments: Any) -> ChildProcess:
+        started.append(await right(*arguments))
+        if len(started) > 1:
+            begun.set()
+            await may_end.wait()
+        return started[-1]
+
+    monkeypatch.setattr(ChildProcess, "start", slow)
+    async with supervising(child("broker", SERVES)) as (supervisor, _):
+        os.kill(started[0].pid, signal.SIGKILL)
+        await begun.wait()
+        stopping = asyncio.create_task(supervisor.stop())
+        await asyncio.sleep(0)
+        may_end.set()
+        await stopping
+    assert [each.status for each in started] == [-signal.SIGKILL, -signal.SIGTERM]
 
 
 async def test_of_one_kind_a_named_child_stops_last(tmp_path: Path) -> None:
