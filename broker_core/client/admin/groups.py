@@ -121,9 +121,8 @@ class Groups:
         self._requests = requests
 
     async def list(self) -> Answers[Group]:
-        """Return all groups by name, with settings or with offsets; `failed` has brokers by address."""
-        masters = await self._requests.masters()
-        answers = await self._requests.ask_each(masters, lambda addr: self.on(addr, masters[addr]))
+        """Return all groups by name, with settings or offsets; `failed` has brokers by address, or name without one."""
+        answers = await self._requests.ask_masters(self.on)
         configs: dict[str, dict[str, SubscriptionGroupConfig]] = {}
         topics: dict[str, set[str]] = {}
         for groups in answers.found.values():
@@ -207,9 +206,7 @@ class Groups:
     async def consume_stats(self, name: str, *, topic: str | None = None) -> GroupStats:
         """Return the group's progress in each queue of its topics, or of one topic; an unknown group has no queues."""
         header = GetConsumeStatsRequest(name, topic)
-        answers = await self._requests.ask_each(
-            await self._requests.masters(), lambda addr: self._requests.ask_for(ConsumeStats, addr, header)
-        )
+        answers = await self._requests.ask_masters(lambda addr, _: self._requests.ask_for(ConsumeStats, addr, header))
         return _merged(answers.found.values(), answers.failed)
 
     async def all_consume_stats(self) -> Answers[GroupStats]:
@@ -217,12 +214,11 @@ class Groups:
 
         Groups missing from the bulk answer, and all groups of brokers without the bulk request, are queried one by one.
         """
-        masters = await self._requests.masters()
 
-        async def ask(addr: str) -> StatsByName:
-            return await self.all_consume_stats_on(addr, await self.on(addr, masters[addr]))
+        async def ask(addr: str, broker: str) -> StatsByName:
+            return await self.all_consume_stats_on(addr, await self.on(addr, broker))
 
-        answers = await self._requests.ask_each(masters, ask)
+        answers = await self._requests.ask_masters(ask)
         parts: dict[str, list[GroupStats]] = {}
         for found in answers.found.values():
             for name, stats in found.items():
@@ -255,8 +251,9 @@ class Groups:
 
     async def time_spans(self, name: str, topic: str) -> Answers[TimeSpans]:
         """Return the group's time lag in each queue of a topic, by broker address; raise TopicNotFound."""
-        masters = await self._requests.known_masters_of(topic)
-        return await self._requests.ask_each(masters, lambda addr: self.time_spans_on(addr, name, topic))
+        return await self._requests.ask_masters_of(
+            topic, lambda addr, _: self.time_spans_on(addr, name, topic), cached=True
+        )
 
     async def time_spans_on(self, addr: str, name: str, topic: str) -> TimeSpans:
         """Return the same for one broker; raise TopicNotFound if it does not have the topic."""

@@ -113,30 +113,28 @@ class Offsets:
 
         Unlike `find` it never returns 0 for a queue without an offset.
         """
-        masters = await self._requests.masters_of(topic)
 
-        async def ask(addr: str) -> dict[MessageQueue, QueueOffset]:
+        async def ask(addr: str, broker: str) -> dict[MessageQueue, QueueOffset]:
             table = await self._requests.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
             known = table.offset_table.get(f"{topic}@{group}", {})
-            return {MessageQueue(topic, masters[addr], queue): QueueOffset(at) for queue, at in known.items()}
+            return {MessageQueue(topic, broker, queue): QueueOffset(at) for queue, at in known.items()}
 
-        return await self._requests.ask_each(masters, ask)
+        return await self._requests.ask_masters_of(topic, ask)
 
     async def all_stored(self, group: str) -> Answers[dict[MessageQueue, QueueOffset]]:
         """Return the offsets in all topics that each master has stored for a group, by address."""
-        masters = await self._requests.masters()
 
-        async def ask(addr: str) -> dict[MessageQueue, QueueOffset]:
+        async def ask(addr: str, broker: str) -> dict[MessageQueue, QueueOffset]:
             table = await self._requests.ask_for(ConsumerOffsetSerializeWrapper, addr, GetAllConsumerOffsetRequest())
             keys = ((key, key.partition("@")) for key in table.offset_table)
             return {
-                MessageQueue(topic, masters[addr], queue): QueueOffset(at)
+                MessageQueue(topic, broker, queue): QueueOffset(at)
                 for key, (topic, _, name) in keys
                 if name == group
                 for queue, at in table.offset_table[key].items()
             }
 
-        return await self._requests.ask_each(masters, ask)
+        return await self._requests.ask_masters(ask)
 
     async def first_since(self, queue: MessageQueue, timestamp: int) -> QueueOffset:
         """Return the offset of the first message stored at `timestamp` (ms) or later; the queue's end if there is none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -87,18 +87,9 @@ class AdminRequests:
         wanted = set(masters.values()) if brokers is None else set(brokers)
         return {addr: name for addr, name in masters.items() if name in wanted}
 
-    async def masters_of(self, topic: str) -> dict[str, str]:
-        """Return address → broker name of the masters that have `topic`; raise TopicNotFound."""
-        return {addr: name for name, addr in (await self.route_now(topic)).masters.items()}
-
     async def route_now(self, topic: str) -> Route:
         """Return where the topic is, as a name server tells it now; raise TopicNotFound."""
         return await self.session.routes.refresh(topic)
-
-    async def known_masters_of(self, topic: str) -> dict[str, str]:
-        """Return the same from the cached route, up to half a minute old; for frequent requests."""
-        route = await self.session.routes.get(topic)
-        return {addr: name for name, addr in route.masters.items()}
 
     async def master(self, broker_name: str) -> str:
         """Return the address of a broker's master; raise NoMaster if there is none."""
@@ -169,6 +160,33 @@ class AdminRequests:
     async def ask_each(self, addresses: Iterable[str], ask: Callable[[str], Awaitable[T]]) -> Answers[T]:
         """Send a request to several brokers at once."""
         return await ask_all(addresses, ask)
+
+    async def ask_masters(self, ask: Callable[[str, str], Awaitable[T]]) -> Answers[T]:
+        """Ask the master of every broker; answers by address.
+
+        `ask` is given address and name. A broker without a master fails with NoMaster, by its name: what it has is
+        unknown, not nothing. Raises Unreachable if no name server answers.
+        """
+        masters = await self.masters()
+        return await self._ask_those(masters, set(await self.broker_names()).difference(masters.values()), ask)
+
+    async def ask_masters_of(
+        self, topic: str, ask: Callable[[str, str], Awaitable[T]], *, cached: bool = False
+    ) -> Answers[T]:
+        """Ask the same of the brokers that have `topic`; raise TopicNotFound.
+
+        Frequent requests use the cached route, up to half a minute old.
+        """
+        route = await (self.session.routes.get(topic) if cached else self.route_now(topic))
+        masters = {addr: name for name, addr in route.masters.items()}
+        return await self._ask_those(masters, route.leaderless, ask)
+
+    @staticmethod
+    async def _ask_those(
+        masters: Mapping[str, str], leaderless: Iterable[str], ask: Callable[[str, str], Awaitable[T]]
+    ) -> Answers[T]:
+        answers = await ask_all(masters, lambda addr: ask(addr, masters[addr]))
+        return Answers(answers.found, {**answers.failed, **{name: NoMaster(name) for name in sorted(leaderless)}})
 
     async def change_each(
         self, brokers: Iterable[str] | None, change: Callable[[str, str], Awaitable[T]]

@@ -55,7 +55,7 @@ class Timers:
         A broker refuses by itself what is longer than it serves.
         """
         masters = await self._requests.masters()
-        answers = await self._requests.ask_each(masters, self._limit_of)
+        answers = await self._requests.ask_masters(lambda addr, _: self._limit_of(addr))
         refused = next((addr for addr, error in answers.failed.items() if isinstance(error, BrokerRefused)), None)
         if refused is not None:
             return TimerLimits(None, f"broker {masters[refused]} does not tell its settings")
@@ -79,22 +79,23 @@ class Timers:
         `positions` are the places behind which to go on, by broker name. Brokers without such lists (4.9, 5.x) fail
         with NotSupported.
         """
-        masters = {name: addr for addr, name in (await self._requests.masters()).items()}
 
         async def ask(name: str) -> TimerList:
             due, seq = positions.get(name) or _START
             header = replace(wanted, after_due=due, after_seq=seq)
-            return await self._requests.ask_for(TimerList, masters[name], header)
+            return await self._requests.at_master(name, lambda addr: self._requests.ask_for(TimerList, addr, header))
 
-        return await self._requests.ask_each([name for name in masters if positions.get(name, _START) is not None], ask)
+        names = await self._requests.broker_names()
+        return await self._requests.ask_each([name for name in names if positions.get(name, _START) is not None], ask)
 
     async def summary(self, begin: int, end: int, bucket_ms: int) -> Answers[TimerSummary]:
         """Return the figures of each master, by broker name; fails like `pages`."""
         wanted = SummarizeTimersRequest(begin, end, bucket_ms)
-        masters = {name: addr for addr, name in (await self._requests.masters()).items()}
-        return await self._requests.ask_each(
-            masters, lambda name: self._requests.ask_for(TimerSummary, masters[name], wanted)
-        )
+
+        async def ask(name: str) -> TimerSummary:
+            return await self._requests.at_master(name, lambda addr: self._requests.ask_for(TimerSummary, addr, wanted))
+
+        return await self._requests.ask_each(await self._requests.broker_names(), ask)
 
     async def recall(self, broker_name: str, topic: str, message_id: str) -> None:
         """Take back a message at one broker; recalling it again succeeds.

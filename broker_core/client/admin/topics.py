@@ -66,13 +66,16 @@ class Topics:
         return sorted(set(self._requests.decode(TopicList, answer, "name server").topic_list))
 
     async def list(self) -> Answers[Topic]:
-        """Return all topics by name; `failed` has the brokers that did not answer, by address."""
-        masters = await self._requests.masters()
-        answers = await self._requests.ask_each(masters, self.on)
+        """Return all topics by name; `failed` has the brokers that did not answer, by address, or name without one."""
+
+        async def ask(addr: str, broker: str) -> tuple[str, Configs]:
+            return broker, await self.on(addr)
+
+        answers = await self._requests.ask_masters(ask)
         configs: dict[str, dict[str, TopicConfig]] = {}
-        for addr, table in answers.found.items():
+        for broker, table in answers.found.values():
             for name, config in table.items():
-                configs.setdefault(name, {})[masters[addr]] = config
+                configs.setdefault(name, {})[broker] = config
         own = own_names(await self._requests.brokers())
         found = {name: Topic(name, kind_of(name, own), by_broker) for name, by_broker in sorted(configs.items())}
         return Answers(found, answers.failed)
@@ -226,8 +229,7 @@ class Topics:
 
     async def stats(self, name: str) -> TopicStats:
         """Return the contents of each queue; raise TopicNotFound if no broker has the topic."""
-        masters = await self._requests.known_masters_of(name)
-        answers = await self._requests.ask_each(masters, lambda addr: self.stats_on(addr, name))
+        answers = await self._requests.ask_masters_of(name, lambda addr, _: self.stats_on(addr, name), cached=True)
         queues = {queue: offset for table in answers.found.values() for queue, offset in table.items()}
         if not answers.found and any(isinstance(error, TopicNotFound) for error in answers.failed.values()):
             self._requests.session.routes.forget(name)
@@ -254,13 +256,12 @@ class Topics:
 
     async def groups(self, name: str, *, timeout_ms: int | None = None) -> Answers[Names]:
         """Return the consumer groups of the topic, online or with offsets, by broker address; raise TopicNotFound."""
-        masters = await self._requests.masters_of(name)
         header = QueryTopicConsumeByWhoRequest(name)
 
-        async def ask(addr: str) -> Names:
+        async def ask(addr: str, _: str) -> Names:
             return sorted((await self._requests.ask_for(GroupList, addr, header, timeout_ms=timeout_ms)).group_list)
 
-        return await self._requests.ask_each(masters, ask)
+        return await self._requests.ask_masters_of(name, ask)
 
     async def producers(self, name: str) -> Answers[Producers]:
         """Return the producers connected to each broker of the topic, by address; raise TopicNotFound.
@@ -268,21 +269,19 @@ class Topics:
         Members of a group are known without their topics, so these are the producers that may send to the topic;
         `sending_producers` are those that do.
         """
-        masters = await self._requests.masters_of(name)
 
-        async def ask(addr: str) -> Producers:
+        async def ask(addr: str, _: str) -> Producers:
             table = await self._requests.ask_for(ProducerTableInfo, addr, GetAllProducerInfoRequest())
             return [TopicProducer(group, info) for group, infos in sorted(table.data.items()) for info in infos]
 
-        return await self._requests.ask_each(masters, ask)
+        return await self._requests.ask_masters_of(name, ask)
 
     async def sending_producers(self, name: str) -> Answers[TopicProducersBody]:
         """Return the producers whose messages each broker stored in the topic, by address; raise TopicNotFound.
 
         Those that have left are among them. Brokers of Apache RocketMQ fail with NotSupported.
         """
-        masters = await self._requests.masters_of(name)
         header = ListTopicProducersRequest(name)
-        return await self._requests.ask_each(
-            masters, lambda addr: self._requests.ask_for(TopicProducersBody, addr, header, topic=name)
+        return await self._requests.ask_masters_of(
+            name, lambda addr, _: self._requests.ask_for(TopicProducersBody, addr, header, topic=name)
         )

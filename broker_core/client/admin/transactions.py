@@ -139,7 +139,7 @@ class Transactions:
 
     async def open(self) -> Answers[OpenOnBroker]:
         """Return the open transactions of each master, by broker name."""
-        return await self._requests.ask_each((await self._requests.masters()).values(), self.open_on)
+        return await self._requests.ask_each(await self._requests.broker_names(), self.open_on)
 
     async def open_on(self, broker_name: str) -> OpenOnBroker:
         """Return the open transactions of one broker; raise NoRoute, BrokerRefused or Unreachable."""
@@ -199,13 +199,14 @@ class Transactions:
 
     async def producer_groups(self) -> Answers[frozenset[str]]:
         """Return the producer groups with members connected to each master, by broker name."""
-        masters = {name: addr for addr, name in (await self._requests.masters()).items()}
 
         async def ask(name: str) -> frozenset[str]:
-            table = await self._requests.ask_for(ProducerTableInfo, masters[name], GetAllProducerInfoRequest())
+            table = await self._requests.at_master(
+                name, lambda addr: self._requests.ask_for(ProducerTableInfo, addr, GetAllProducerInfoRequest())
+            )
             return frozenset(group for group, members in table.data.items() if members)
 
-        return await self._requests.ask_each(masters, ask)
+        return await self._requests.ask_each(await self._requests.broker_names(), ask)
 
     async def check_again(self, broker_name: str, offset_id: str) -> None:
         """Have a half message checked from the beginning, also one that was given up, by its offset id.

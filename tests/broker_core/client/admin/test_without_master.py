@@ -15,6 +15,7 @@ from broker_core.client.errors import NoMaster, TopicNotFound
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.access import PlainAccessConfig
 from broker_core.protocol.codes import RequestCode, ResponseCode
+from broker_core.protocol.headers.timers import ListTimersRequest
 from tests.support.scripted import Cluster, refuse, scripted_cluster, succeed
 
 CHANGED: Final = (
@@ -82,6 +83,37 @@ async def test_a_broker_without_master_is_among_those_that_failed(cluster: Clust
 
     assert isinstance(answers.failed.pop("broker-b"), NoMaster)
     assert cluster["broker-a"].requests
+    assert not cluster["broker-b"].requests
+
+
+READS: Final[dict[str, Callable[[Admin], Awaitable[Any]]]] = {
+    "topics": lambda admin: admin.topics.list(),
+    "stats": lambda admin: admin.topics.stats("orders"),
+    "groups of a topic": lambda admin: admin.topics.groups("orders"),
+    "producers": lambda admin: admin.topics.producers("orders"),
+    "senders": lambda admin: admin.topics.sending_producers("orders"),
+    "groups": lambda admin: admin.groups.list(),
+    "progress": lambda admin: admin.groups.consume_stats("billing"),
+    "all progress": lambda admin: admin.groups.all_consume_stats(),
+    "time": lambda admin: admin.groups.time_spans("billing", "orders"),
+    "stored": lambda admin: admin.offsets.stored("billing", "orders"),
+    "all stored": lambda admin: admin.offsets.all_stored("billing"),
+    "open transactions": lambda admin: admin.transactions.open(),
+    "producer groups": lambda admin: admin.transactions.producer_groups(),
+    "waiting": lambda admin: admin.timers.pages({}, ListTimersRequest()),
+    "waiting in all": lambda admin: admin.timers.summary(0, 1_000, 1_000),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+async def test_what_a_broker_without_master_has_is_unknown(
+    cluster: Cluster, admin: Admin, read: Callable[[Admin], Awaitable[Any]]
+) -> None:
+    lose_masters(cluster, "broker-b")
+
+    answers = await read(admin)
+
+    assert isinstance(answers.failed["broker-b"], NoMaster)
     assert not cluster["broker-b"].requests
 
 
