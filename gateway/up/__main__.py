@@ -22,7 +22,7 @@ from gateway.up.console_log import ConsoleLog
 from gateway.up.errors import CannotStart, NoRight
 from gateway.up.first_run import TOPIC, Admin, ensure_topic, prepare, record_classes
 from gateway.up.processes import Plan, plan
-from gateway.up.replicas import HA_PORT_ABOVE, master_of
+from gateway.up.replicas import HA_PORT_ABOVE, known_of, master_of
 from gateway.up.supervisor import Supervisor, by_kind
 
 # RocketMQ's clients may connect to the broker's port minus 2, so the broker listens there too.
@@ -106,7 +106,7 @@ async def _run_children(config: UpConfig, startup_plan: Plan, stop: asyncio.Even
         stopping = asyncio.create_task(stop.wait(), name="wait for a signal")
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
-            log.plain(banner(config, starting.result(), await master_of(config)))
+            log.plain(banner(config, starting.result(), await known_of(config)))
             recording = asyncio.create_task(_record(startup_plan.environment, log), name="record Spark's classes")
             await stopping
             recording.cancel()

@@ -6,14 +6,15 @@ import shlex
 
 from gateway.up.config import UpConfig
 from gateway.up.first_run import TOKEN_FILE, TOPIC, Admin
+from gateway.up.replicas import Known
 
 _RULE = "─" * 72
 
 
-def banner(config: UpConfig, admin: Admin, master: str | None = None) -> str:
+def banner(config: UpConfig, admin: Admin, known: Known | None = None) -> str:
     """Return the text; it contains the password only in the run that created it.
 
-    `master` is the replica that is one, if there are several and it is known.
+    `known` is what the controller told of several replicas.
     """
     if admin.password:
         password = f"{admin.password}   (shown only now)"
@@ -27,7 +28,7 @@ def banner(config: UpConfig, admin: Admin, master: str | None = None) -> str:
             f"  log in as         {admin.username}",
             f"                    password  {password}",
             f"  name server       {config.reachable_host}:{config.namesrv_port}   (for RocketMQ clients)",
-            *_brokers(config, master),
+            *_brokers(config, known or Known()),
             "",
             "  send a message:",
             f"  curl -H \"Authorization: Bearer $(cat {token})\" -H 'Content-Type: application/json' \\",
@@ -41,11 +42,17 @@ def banner(config: UpConfig, admin: Admin, master: str | None = None) -> str:
     )
 
 
-def _brokers(config: UpConfig, master: str | None) -> tuple[str, ...]:
+def _brokers(config: UpConfig, known: Known) -> tuple[str, ...]:
     """Return a line for several brokers or replicas; one needs none, since the name server tells of it."""
     ports = config.broker_ports
     if len(ports) == 1:
         return ()
     what = "replicas" if config.replicas > 1 else "brokers"
-    each = (f"{name} {port}{' (master)' if name == master else ''}" for name, port in ports.items())
-    return (f"  {what:<18}" + ", ".join(each),)
+    return (f"  {what:<18}" + ", ".join(f"{name} {port}{_role(name, known)}" for name, port in ports.items()),)
+
+
+def _role(name: str, known: Known) -> str:
+    """Return the id by which API and tools know a replica, and whether it is master, in brackets."""
+    words = [f"id {known.ids[name]}"] if name in known.ids else []
+    words += ["master"] if name == known.master else []
+    return f" ({', '.join(words)})" if words else ""

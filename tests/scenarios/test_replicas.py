@@ -123,7 +123,10 @@ def test_sends_and_receives_go_on_at_the_next_master_and_nothing_is_lost_or_doub
     settings = {"GANTRY_REPLICAS": "3", "GANTRY_ACL": access}
     with place.started(**settings) as gantry, gantry.client() as http:
         assert http.post(f"{L}/topics", json={"name": "orders"}).status_code == 201
-        assert "(master)" in next(line for line in gantry.lines if line.startswith("  replicas "))
+        said = next(line for line in gantry.lines if line.startswith("  replicas "))
+        assert "master)" in said
+        ports = {each["broker_id"]: each["address"].rpartition(":")[2] for each in replicas(http)["replicas"]}
+        assert all(f"{port} (id {number}" in said for number, port in ports.items())
         wait_until(lambda: len(replicas(http)["failover"]["in_sync"]) == 3)
 
         # When the master is killed under load

@@ -9,6 +9,7 @@ import pytest
 from gateway.up.banner import banner
 from gateway.up.config import UpConfig
 from gateway.up.first_run import Admin
+from gateway.up.replicas import Known
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,10 @@ def test_it_says_where_several_brokers_are(tmp_path: Path) -> None:
     assert "broker-a" not in banner(one, admin)
 
 
-def test_it_says_which_replica_is_master(tmp_path: Path) -> None:
+def test_it_says_the_ids_of_replicas_and_which_is_master(tmp_path: Path) -> None:
     config = UpConfig.read({"GANTRY_DATA_DIR": str(tmp_path), "GANTRY_REPLICAS": "3"})
     admin = Admin("admin", None, is_new=False)
-    told = banner(config, admin, "replica-2")
-    assert "  replicas          replica-1 10911, replica-2 10921 (master), replica-3 10931\n" in told
-    assert "(master)" not in banner(config, admin, None), "nobody knows"
+    told = banner(config, admin, Known({"replica-1": 1, "replica-2": 3}, "replica-2"))
+    assert "  replicas          replica-1 10911 (id 1), replica-2 10921 (id 3, master), replica-3 10931\n" in told
+    nobody_knows = banner(config, admin)
+    assert "  replicas          replica-1 10911, replica-2 10921, replica-3 10931\n" in nobody_knows
