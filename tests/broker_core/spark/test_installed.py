@@ -107,3 +107,9 @@ def test_the_notebook_of_the_documentation_runs(printed: list[str]) -> None:
 
 def test_a_store_is_read_by_name_without_register_and_without_pythonpath(printed: list[str]) -> None:
     assert printed[1].split() == ["100", "True"]
+
+
+def test_a_checkout_is_found_by_name_with_both_folders_on_the_path(tmp_path: Path, spark_cache: Path) -> None:
+    write_topic(tmp_path / "store", orders(10), queues=1)
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "broker_core" / "spark" / "by_name")))
+    assert run(Path(sys.executable), READ_STORE, tmp_path, spark_cache, PYTHONPATH=path).split()[-2:] == ["10", "True"]
