@@ -56,13 +56,18 @@ class DeadLetterFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     begin_ms: int | None = None
     """Stored as a dead letter at this moment or later."""
     end_ms: int | None = None
-    """Stored as a dead letter at this moment or before."""
+    """Stored as a dead letter before this moment."""
+
+    @property
+    def last_ms(self) -> int:
+        """The last store time that it chooses."""
+        return 2**63 - 1 if self.end_ms is None else self.end_ms - 1
 
     def chooses(self, message: StoredMessage) -> bool:
         """Return whether a dead letter fulfils every condition."""
         if self.begin_ms is not None and message.store_timestamp < self.begin_ms:
             return False
-        if self.end_ms is not None and message.store_timestamp > self.end_ms:
+        if self.end_ms is not None and message.store_timestamp >= self.end_ms:
             return False
         if self.key is not None and self.key not in message.keys:
             return False

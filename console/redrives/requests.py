@@ -44,7 +44,7 @@ class RedriveFilterSerializer(serializers.Serializer[Any]):
         help_text="Message ids or offset ids.",
     )
     key = serializers.CharField(max_length=1_000, required=False)
-    to = MomentField(required=False, help_text="Given up at this moment or before.")
+    to = MomentField(required=False, help_text="Given up before this moment.")
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return the fields; "from" is a keyword of Python, so it cannot be declared like the others."""
@@ -53,8 +53,8 @@ class RedriveFilterSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse an empty range."""
-        if "from" in attrs and "to" in attrs and attrs["from"] > attrs["to"]:
-            raise serializers.ValidationError({"to": "must not be before from"})
+        if "from" in attrs and "to" in attrs and attrs["from"] >= attrs["to"]:
+            raise serializers.ValidationError({"to": "must be after from"})
         return attrs
 
 

@@ -63,7 +63,7 @@ def browse(session: Session, topic: str, start: str | None, end: str | None, que
 @messages.command()
 @click.argument("topic")
 @click.option("--from", "start", help="Stored at this time or later.")
-@click.option("--to", "end", help="Stored at this time or before.")
+@click.option("--to", "end", help="Stored before this time.")
 @click.option("--tag", "tags", multiple=True, help="One of these; may be repeated.")
 @click.option("--text", help="A part of the body.")
 @click.option("--sql", help="What this SQL92 expression over properties selects, such as 'amount > 100'.")

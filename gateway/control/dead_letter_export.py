@@ -113,7 +113,7 @@ class _Export:
             page = await admin.messages.browse(
                 self._topic,
                 begin=self._wanted.begin_ms or 0,
-                end=2**63 - 1 if self._wanted.end_ms is None else self._wanted.end_ms,
+                end=self._wanted.last_ms,
                 limit=_BLOCK,
                 positions=positions,
             )

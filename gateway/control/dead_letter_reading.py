@@ -47,7 +47,7 @@ async def choose(
         page = await admin.messages.browse(
             topic,
             begin=wanted.begin_ms or 0,
-            end=2**63 - 1 if wanted.end_ms is None else wanted.end_ms,
+            end=wanted.last_ms,
             limit=min(_BLOCK, MOST_READ - read),
             positions=positions,
         )

@@ -59,7 +59,7 @@ class KeyLookupSerializer(serializers.Serializer[Any]):
         max_length=MOST_KEYS,
         help_text="Keys or unique ids.",
     )
-    to = MomentField(required=False, help_text="By default now.")
+    to = MomentField(required=False, help_text="Stored before this moment; by default until now.")
     per_key = serializers.IntegerField(
         min_value=1,
         max_value=MAX_FOUND,
@@ -69,7 +69,8 @@ class KeyLookupSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return the fields, with `from`, which Python cannot declare."""
-        return {**super().get_fields(), "from": MomentField(required=False, help_text="By default three days ago.")}
+        begin = MomentField(required=False, help_text="Stored at this moment or after it; by default three days ago.")
+        return {**super().get_fields(), "from": begin}
 
     def validate_keys(self, keys: list[str]) -> list[str]:
         """Refuse a key that is given twice."""
@@ -80,8 +81,8 @@ class KeyLookupSerializer(serializers.Serializer[Any]):
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Refuse a time that ends before it begins."""
-        if "from" in values and "to" in values and values["from"] > values["to"]:
-            raise serializers.ValidationError({"to": "must not be before from"})
+        if "from" in values and "to" in values and values["from"] >= values["to"]:
+            raise serializers.ValidationError({"to": "must be after from"})
         return values
 
 
@@ -108,7 +109,7 @@ class MessagesSearchView(MessageSearchView):
         form = KeyLookupSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
-        end = milliseconds(wanted["to"]) if "to" in wanted else now_ms()
+        end = milliseconds(wanted["to"]) - 1 if "to" in wanted else now_ms()
         begin = milliseconds(wanted["from"]) if "from" in wanted else max(0, end - DEFAULT_SPAN_MS)
         topic = wanted["topic"]
         started = time.perf_counter()

@@ -56,7 +56,7 @@ _NOT_LISTED: Final = "it is known, but no name server lists it for this topic"
 _DAY_MS: Final = 24 * 3600 * 1000
 DEFAULT_SPAN_MS: Final = 3 * _DAY_MS
 FROM = OpenApiParameter("from", str, description="Stored at this moment or after it (RFC 3339).")
-TO = OpenApiParameter("to", str, description="Stored at this moment or before it (RFC 3339).")
+TO = OpenApiParameter("to", str, description="Stored before this moment (RFC 3339).")
 TOPIC = OpenApiParameter("topic", str, required=True)
 
 
@@ -327,11 +327,21 @@ def needed(request: Request, name: str) -> str:
 
 def first_page(request: Request) -> tuple[int, int, int, None]:
     """Return the time range of a search, which all its pages share, and the start of the first page."""
-    end = moment_of(request, "to", now_ms())
-    begin = moment_of(request, "from", max(0, end - DEFAULT_SPAN_MS))
-    if begin > end and request.query_params.get("to"):
-        raise serializers.ValidationError({"to": "must not be before from"})
-    return begin, end, end, None
+    begin, last = times_of(request, DEFAULT_SPAN_MS)
+    return begin, last, last, None
+
+
+def times_of(request: Request, span_ms: int | None = None) -> tuple[int, int]:
+    """Return the first and the last ms of the range from `from` to before `to`; raise ValidationError if it has none.
+
+    Without `to` that is the present one, and without `from` the first of `span_ms` before it, if these are given.
+    """
+    to = moment_of(request, "to", -1)
+    last = now_ms() if to < 0 else to - 1
+    begin = moment_of(request, "from", 0 if span_ms is None else max(0, last - span_ms))
+    if begin > last and to >= 0:
+        raise serializers.ValidationError({"to": "must be after from"})
+    return begin, last
 
 
 def _verdict(found: Found, is_whole: bool) -> Verdict:
@@ -340,8 +350,8 @@ def _verdict(found: Found, is_whole: bool) -> Verdict:
     return "match" if found.messages else "no_match"
 
 
-def searched_of(figures: SearchFigures, begin: int, end: int, started: float) -> Searched:
-    """Return the extent of a search from `begin` to `end` (ms), which began at the `perf_counter` time `started`."""
+def searched_of(figures: SearchFigures, begin: int, last: int, started: float) -> Searched:
+    """Return the extent of a search from `begin` to `last` (ms), which began at the `perf_counter` time `started`."""
     return Searched(
         index_files=figures.index_files,
         index_files_skipped_by_time=figures.index_files_skipped_by_time,
@@ -349,6 +359,6 @@ def searched_of(figures: SearchFigures, begin: int, end: int, started: float) ->
         collisions_dropped=figures.collisions_dropped,
         expired_messages=figures.expired_messages,
         begin=rfc3339(begin),
-        to=rfc3339(end),
+        to=rfc3339(last + 1),
         elapsed_ms=int((time.perf_counter() - started) * 1000),
     )

@@ -84,7 +84,7 @@ async def survey(admin: Admin, group: str, wanted: DeadLetterFilter, target: dic
         found.page = page = await admin.messages.browse(
             topic,
             begin=wanted.begin_ms or 0,
-            end=2**63 - 1 if wanted.end_ms is None else wanted.end_ms,
+            end=wanted.last_ms,
             limit=_BLOCK,
             positions=positions,
         )

@@ -88,7 +88,7 @@ class ScanSerializer(serializers.Serializer[Any]):
     """A range of a topic, and conditions that must all hold."""
 
     begin = MomentField(required=False, help_text="Stored then or later; by default everything.")
-    end = MomentField(required=False, help_text="Stored then or earlier; by default now.")
+    end = MomentField(required=False, help_text="Stored before this moment; by default until now.")
     queue = serializers.IntegerField(min_value=0, max_value=65_535, required=False)
     tags = serializers.ListField(child=serializers.CharField(max_length=255), max_length=100, required=False)
     key = serializers.CharField(max_length=1_000, required=False)
@@ -122,8 +122,8 @@ class ScanSerializer(serializers.Serializer[Any]):
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Refuse more conditions than one message should cost, and a time that ends before it begins."""
-        if "from" in values and "to" in values and values["from"] > values["to"]:
-            raise serializers.ValidationError({"to": "must not be before from"})
+        if "from" in values and "to" in values and values["from"] >= values["to"]:
+            raise serializers.ValidationError({"to": "must be after from"})
         for name in ("properties", "fields"):
             if len(values.get(name, ())) > _MOST_CONDITIONS:
                 raise serializers.ValidationError({name: f"at most {_MOST_CONDITIONS} conditions"})
@@ -137,7 +137,7 @@ def wanted_of(topic: str, values: dict[str, Any]) -> Wanted:
     return Wanted(
         topic=topic,
         begin=_ms(values.get("from"), 0),
-        end=_ms(values.get("to"), now_ms()),
+        end=_ms(values["to"], 0) - 1 if "to" in values else now_ms(),
         filter=MessageFilter(
             tags=frozenset(values.get("tags", ())),
             key=values.get("key"),

@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from broker_core.client.admin import Admin
 from broker_core.client.admin.placed import BrowsePage
 from broker_core.client.errors import TopicNotFound, Unreachable
-from broker_core.clock import now_ms
 from broker_core.protocol.bodies import MessageQueue
 from console.accounts.permissions import require
 from console.accounts.rights import Resource
@@ -22,9 +21,9 @@ from console.clusters.connections import ask
 from console.paging import PAGE_PARAMETERS, cursor_of, limit_of, make_cursor
 from console.query import number_of
 from console.shapes import as_json, serializer_of
-from gateway.control.cluster_view import ClusterScopedView, moment_of
+from gateway.control.cluster_view import ClusterScopedView
 from gateway.control.message_shapes import Browse, slaves_shown, summary_of
-from gateway.control.messages import FROM, TO, check_queue, missing_of
+from gateway.control.messages import FROM, TO, check_queue, missing_of, times_of
 from gateway.control.scan import Positions, Wanted, found_page, read_page
 from gateway.control.scan_limits import SECONDS, give_back, take_place
 from gateway.filter_text import BadFilter, parse_filter
@@ -109,11 +108,12 @@ async def check_queue_of(admin: Admin, wanted: Wanted) -> None:
 
 def wanted_of(request: Request, topic: str, chosen: MessageFilter, *, limit: int, budget: int) -> Wanted:
     """Return what the query wants of the topic, from its cursor on; raise ValidationError or CursorGone."""
+    begin, last = times_of(request)
     side, positions, finished = cursor_of(request) or ("older", None, [])
     return Wanted(
         topic=topic,
-        begin=moment_of(request, "from", 0),
-        end=moment_of(request, "to", now_ms()),
+        begin=begin,
+        end=last,
         filter=chosen,
         limit=limit,
         budget=budget,

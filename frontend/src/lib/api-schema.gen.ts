@@ -5329,7 +5329,7 @@ export interface components {
             keys: string[];
             /**
              * Format: date-time
-             * @description By default now.
+             * @description Stored before this moment; by default until now.
              */
             to?: string;
             /**
@@ -5339,7 +5339,7 @@ export interface components {
             per_key: number;
             /**
              * Format: date-time
-             * @description By default three days ago.
+             * @description Stored at this moment or after it; by default three days ago.
              */
             from?: string;
         };
@@ -6309,7 +6309,7 @@ export interface components {
             key?: string;
             /**
              * Format: date-time
-             * @description Given up at this moment or before.
+             * @description Given up before this moment.
              */
             to?: string;
             /**
@@ -6951,7 +6951,7 @@ export interface components {
             from?: string;
             /**
              * Format: date-time
-             * @description Stored then or earlier; by default now.
+             * @description Stored before this moment; by default until now.
              */
             to?: string;
             queue?: number;
@@ -11091,7 +11091,7 @@ export interface operations {
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
                 key?: string;
-                /** @description Stored at this moment or before it (RFC 3339). */
+                /** @description Stored before this moment (RFC 3339). */
                 to?: string;
                 /** @description The topic they came from. */
                 topic?: string;
@@ -11157,7 +11157,7 @@ export interface operations {
                 key?: string;
                 /** @description Page size. */
                 limit?: number;
-                /** @description Stored at this moment or before it (RFC 3339). */
+                /** @description Stored before this moment (RFC 3339). */
                 to?: string;
                 /** @description The topic they came from. */
                 topic?: string;
@@ -13345,7 +13345,7 @@ export interface operations {
                 /** @description Stored at this moment or after it (RFC 3339). */
                 from?: string;
                 key: string;
-                /** @description Stored at this moment or before it (RFC 3339). */
+                /** @description Stored before this moment (RFC 3339). */
                 to?: string;
                 topic: string;
             };
@@ -13405,7 +13405,7 @@ export interface operations {
                 key: string;
                 /** @description Page size. */
                 limit?: number;
-                /** @description Stored at this moment or before it (RFC 3339). */
+                /** @description Stored before this moment (RFC 3339). */
                 to?: string;
                 topic: string;
             };
@@ -14314,7 +14314,7 @@ export interface operations {
                 sql?: string;
                 /** @description Only messages with this tag. */
                 tag?: string;
-                /** @description Stored at this moment or before it (RFC 3339). */
+                /** @description Stored before this moment (RFC 3339). */
                 to?: string;
             };
             header?: never;
@@ -14485,7 +14485,7 @@ export interface operations {
                 sql?: string;
                 /** @description Only messages with this tag. */
                 tag?: string;
-                /** @description Stored at this moment or before it (RFC 3339). */
+                /** @description Stored before this moment (RFC 3339). */
                 to?: string;
             };
             header?: never;

@@ -99,7 +99,6 @@ export const DETAILS: readonly [DetailKey, RegExp][] = [
   ["resolved", /^The alert was resolved at .+$/],
   ["builtIn", /^(?:The role )?'(?<name>[^']+)' is built in(?: and cannot be changed; .+)?$/],
   ["roleInUse", /^(?<n>\d+) users have the role '(?<name>[^']+)'; .+$/],
-  ["notEarlier", /^must not be before from$/],
   ["beforeEnd", /^must be before to$/],
   ["notFuture", /^must not be in the future$/],
   ["endsLater", /^must be after now and after starts_at$/],

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from datetime import datetime
+
 import pytest
 
+from console.moments import rfc3339
 from tests.gateway.control.conftest import Control
 
 
@@ -79,3 +84,53 @@ def test_a_filter_of_contents_needs_the_right_to_read_them(control: Control, top
         refused = control.call("GET", f"/topics/{topic}/messages", role="viewer", params=query)
         assert refused.status_code == 403
         assert "bodies" in refused.json()["detail"]
+
+
+def after(moment: str, ms: int) -> str:
+    return rfc3339(int(datetime.fromisoformat(moment).timestamp() * 1000 + 0.5) + ms)
+
+
+def test_ranges_that_follow_each_other_have_each_message_once(control: Control) -> None:
+    topic = control.topic("windows")
+    ids = [control.produce(topic, "x", keys=["W"])[0]["message_id"] for _ in range(3)]
+    (stored,) = control.get(f"/topics/{topic}/messages", limit=1)["items"]
+    bound = stored["stored_at"]  # of the last one, so that it is exactly between two ranges
+    ranges = [{"from": after(bound, -60_000), "to": bound}, {"from": bound, "to": after(bound, 60_000)}]
+
+    def lines(path: str, window: dict[str, str], **query: str) -> list[str]:
+        answer = control.call("GET", path, params={**query, **window, "as": "jsonl"})
+        assert answer.status_code == 200, answer.text
+        return [json.loads(line)["message_id"] for line in answer.text.splitlines()]
+
+    def listed(path: str, window: dict[str, str], **query: str) -> list[str]:
+        answer = control.call("GET", path, params={**query, **window})
+        return [item["message_id"] for item in answer.json()["items"]]
+
+    def posted(path: str, window: dict[str, str], **body: object) -> list[str]:
+        answer = control.call("POST", path, json={**body, **window})
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        rows = [each for key in found["found"] for each in key["items"]] if "found" in found else found["items"]
+        return [each["message_id"] for each in rows]
+
+    of_key = {"topic": topic, "key": "W"}
+    looks: list[Callable[[dict[str, str]], list[str]]] = [
+        lambda window: listed(f"/topics/{topic}/messages", window),
+        lambda window: lines(f"/topics/{topic}/messages:export", window),
+        lambda window: listed("/messages:search", window, **of_key),
+        lambda window: lines("/messages:export", window, **of_key),
+        lambda window: posted("/messages:search", window, topic=topic, keys=["W"]),
+        lambda window: posted(f"/topics/{topic}/messages:scan", window, key="W"),
+    ]
+    for look in looks:
+        earlier, later = (look(window) for window in ranges)
+        assert ids[-1] in later
+        assert ids[-1] not in earlier
+        assert sorted(earlier + later) == sorted(ids)
+
+
+@pytest.mark.parametrize("path", ["/topics/{topic}/messages", "/topics/{topic}/messages:export"])
+def test_a_range_that_ends_where_it_begins_is_refused(control: Control, topic: str, path: str) -> None:
+    moment = "2026-05-01T08:00:00Z"
+    answer = control.call("GET", path.format(topic=topic), params={"from": moment, "to": moment})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "?to")

@@ -67,7 +67,7 @@ const CHECKED = ["from", "to", "rate", "max", "minutes"] as const
 export function redriveFaults({ from, to, rate, max, minutes }: UrlState): ReadonlySet<(typeof CHECKED)[number]> {
   const isMoment = (bound: string | undefined) => bound === undefined || isInstant(bound)
   const isCount = (text: string | undefined, most: number) => text === undefined || (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most)
-  const isReversed = from !== undefined && to !== undefined && isInstant(from) && isInstant(to) && Date.parse(from) > Date.parse(to)
+  const isReversed = from !== undefined && to !== undefined && isInstant(from) && isInstant(to) && Date.parse(from) >= Date.parse(to)
   const found = { from: !isMoment(from), to: !isMoment(to) || isReversed, rate: !isCount(rate, MOST_RATE), max: !isCount(max, MOST_MESSAGES), minutes: !isCount(minutes, MOST_MINUTES) }
   return new Set(CHECKED.filter((name) => found[name]))
 }

@@ -40,10 +40,10 @@ export function boundsOf(state: UrlState, now: number): { from?: string; to?: st
 
 export type RangeFault = "moment" | "reversed"
 
-/** What is wrong with a range of one's own: a bound that is no moment, or an end before the start. */
+/** What is wrong with a range of one's own: a bound that is no moment, or an end that is not after the start. */
 export function rangeFault({ from, to }: UrlState): RangeFault | null {
   if ((from && !isInstant(from)) || (to && !isInstant(to))) return "moment"
-  return from && to && Date.parse(to) < Date.parse(from) ? "reversed" : null
+  return from && to && Date.parse(to) <= Date.parse(from) ? "reversed" : null
 }
 
 export function keySearchOf(state: UrlState, now: number): KeySearch | null {

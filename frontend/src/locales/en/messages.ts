@@ -35,7 +35,7 @@ export const messages = {
       time: "Choose a topic and a time",
       offset: "Choose a topic, a queue and an offset",
     },
-    faults: { moment: "A bound of the range cannot be read", reversed: "The range is reversed: its end is before its start" },
+    faults: { moment: "A bound of the range cannot be read", reversed: "The end of the range must be later than its start" },
     startNext: "A search only reads index files and queues of the brokers; it changes nothing.",
     none: "No message",
     noneRead: "No message could be read",

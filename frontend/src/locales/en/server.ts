@@ -202,7 +202,6 @@ export const server = {
     resolved: "The alert was resolved",
     builtIn: "{{name}} is built in",
     roleInUse: "{{n}} users have the role {{name}}",
-    notEarlier: "It must not be before the start",
     beforeEnd: "It must be before the end",
     notFuture: "It must not be in the future",
     endsLater: "It must be after now and after the start",

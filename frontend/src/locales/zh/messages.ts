@@ -35,7 +35,7 @@ export const messages = {
       time: "选择 Topic 和时间",
       offset: "选择 Topic、队列和位点",
     },
-    faults: { moment: "范围的起止时间无法解析", reversed: "范围颠倒：结束时间早于开始时间" },
+    faults: { moment: "范围的起止时间无法解析", reversed: "结束时间必须晚于开始时间" },
     startNext: "查询只读取 Broker 的索引文件与队列，不做任何修改。",
     none: "没有消息",
     noneRead: "无法读取消息",

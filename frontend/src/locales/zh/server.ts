@@ -195,7 +195,6 @@ export const server = {
     resolved: "该告警已恢复",
     builtIn: "{{name}} 是内置角色，不能修改，可复制一份再改",
     roleInUse: "有 {{n}} 个用户拥有角色 {{name}}，需先为他们换一个角色",
-    notEarlier: "不能早于开始时间",
     beforeEnd: "必须早于结束时间",
     notFuture: "不能是将来的时间",
     endsLater: "必须晚于现在和开始时间",
