@@ -22,7 +22,7 @@ class Introducing:
         self._refused = refused
 
     def is_due(self, now: float) -> bool:
-        """Tell whether controllers are to hear of this replica: always, but for one that was refused just now."""
+        """Tell whether to ask: always, but for one that was refused just now."""
         return self._refused.is_due(now)
 
     def ask(self, identity: Identity, view: NameState | None, now: float) -> list[Ask]:

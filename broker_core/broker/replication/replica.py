@@ -122,10 +122,10 @@ class Replica:
             # No heartbeat: another one may be elected.
             return self._watch_halt(self._take_over(self.view, now)) if self.taking_over.is_due(now) else []
         effects: list[Effect] = []
-        is_due = self._introducing.is_due(now)
-        if is_due and now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
+        if now - self._heartbeat_at >= self._settings.heartbeat and self.identity.broker_id:
+            # Also while it is refused: without hearing it, controllers neither heal nor adopt what was set back.
             effects.append(self.heartbeat(now))
-        if is_due:
+        if self._introducing.is_due(now):
             effects += self._introducing.ask(self.identity, self.view, now)
         if self.mastership is not None:
             effects += [*self.mastership.tick(now), *self._ask_as_master(self.mastership, now)]

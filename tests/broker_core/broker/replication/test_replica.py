@@ -101,17 +101,22 @@ def test_unclean_is_told_until_the_state_shows_this_life() -> None:
 
 
 def refused(each: Replica, begin: float, seconds: float) -> list[float]:
-    """Refuse every registration for so long; return when something was told to controllers."""
+    """Refuse every registration for so long; return when one was asked for."""
     times = []
     for step in range(round(seconds * 10)):
         now = begin + step / 10
-        effects = each.tick(now)
-        if effects:
-            times.append(now)
-        for effect in effects:
+        for effect in each.tick(now):
             if isinstance(effect, Ask):
+                times.append(now)
                 assert each.answered(Answered(effect.number, Outcome.REFUSED), now) == []
     return times
+
+
+def test_a_replica_that_was_refused_goes_on_with_its_heartbeats() -> None:
+    each = replica()
+    refused(each, 0.0, 100.0)
+    beats = [now for now in range(200, 210) if any(isinstance(effect, SendHeartbeat) for effect in each.tick(now))]
+    assert beats == list(range(200, 210))
 
 
 def test_a_replica_that_was_removed_asks_more_and_more_rarely() -> None:
@@ -128,11 +133,9 @@ def test_a_replica_that_was_removed_asks_at_once_when_controllers_know_it_again(
     each = replica()
     (*_, last) = refused(each, 0.0, 100.0)
     each.heard(Heard(0, last, state=replace(view(None), replicas={})), last + 1)
-    assert each.tick(last + 1) == []
+    assert not any(isinstance(effect, Ask) for effect in each.tick(last + 1))
     each.heard(Heard(0, last, state=state), last + 2)
-    heartbeat, ask = each.tick(last + 2)
-    assert isinstance(heartbeat, SendHeartbeat)
-    assert isinstance(ask, Ask)
+    (ask,) = [effect for effect in each.tick(last + 2) if isinstance(effect, Ask)]
     assert isinstance(ask.command, Register)
     each.answered(Answered(ask.number, Outcome.REFUSED), last + 2)
     assert refused(each, last + 2, 1.2) == [pytest.approx(last + 3)]

@@ -72,6 +72,7 @@ class Operator:
         told = tuple((each.id, ReplicaState(each.address, "", each.life, "", False, each.last_epoch)) for each in heard)
         world.log(f"an operator adopts the state with {members}")
         world.figures.adopted += 1
+        world.helped_at = world.agenda.now
         leader.command(
             Adopt(NAME, CLUSTER, tuple(members), views, told),
             lambda outcome, state: leader.trust.trust(NAME) if state is not None else None,
@@ -92,6 +93,7 @@ class Operator:
                 other.later(1.0, other.start)
         self._world.log(f"an operator accepts the loss: {chosen.id} is to be master")
         self._world.figures.losses += 1
+        self._world.helped_at = self._world.agenda.now
         self._world.loss_accepted(node)
         leader.command(AcceptLoss(NAME, chosen.id, alive, state.master), lambda *_: None)
 

@@ -14,6 +14,8 @@ from tests.broker_core.replication.simulation.world import Figures, World
 
 FAULTS_UNTIL = 10.0
 CALM = 12.0
+HELPED = 3.0
+"""So soon after an operator helped a send must be taken."""
 STRIKES = 128
 """More faults than one seed has."""
 
@@ -71,7 +73,7 @@ def _run(world: World, faults_until: float, theme: int | None, dropped: Collecti
     while world.trouble or world.is_restoring:
         world.step()
     healed, acked = world.agenda.now, world.acked
-    while world.acked == acked and world.agenda.now < healed + CALM:
+    while world.acked == acked and world.agenda.now < max(healed + CALM, world.helped_at + HELPED):
         world.step()
     if world.acked == acked:
         _check_stuck(world)

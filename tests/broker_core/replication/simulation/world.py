@@ -77,6 +77,8 @@ class World:
         self.may_lose = self.agenda.random.random() < 0.5
         """Whether an operator accepts a loss rather than to leave a name stuck."""
         self.is_restoring = False
+        self.helped_at = 0.0
+        """When an operator last adopted a state, or accepted a loss."""
         self.has_leases = False
         """Whether clocks run alike enough for leases to mean something."""
         self.hold: Callable[[Node, Ask, Callable[..., None]], bool] = lambda *_: False
