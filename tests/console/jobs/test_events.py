@@ -51,6 +51,6 @@ def test_pages_hear_of_messages_rate_time_left_bytes_and_the_growth_of_the_log(
     # And so did the list
     assert {
         "changed": job.id, "state": "running", "rate": 20.0, "eta_ms": 3000,
-        "counters": {**dict.fromkeys(("filtered", "damaged", "matched", "failed", "skipped"), 0),
+        "counters": {**dict.fromkeys(("filtered", "damaged", "matched", "failed", "skipped", "unknown"), 0),
                      "planned": 100, "read": 40, "written": 40, "bytes": 4096},
     } in [data for subject, data in heard if subject == JOBS]  # fmt: skip
