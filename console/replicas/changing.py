@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from broker_core.client.admin import Admin
-from broker_core.client.errors import BrokerRefused
+from broker_core.client.errors import BrokerRefused, TimedOut
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
@@ -23,7 +23,7 @@ from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
 from console.replicas import plans
 from console.replicas.costs import Costs, costs_of, lacking_of, own_least_of
-from console.replicas.deciding import shown_state
+from console.replicas.deciding import shown_state, why_untold
 from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
 
@@ -100,10 +100,10 @@ def set_policy(name: str, min_in_sync: int | None, unclean_allowed: bool | None)
 def policy(cluster: str, broker: str) -> ReplicaPolicy:
     """Return what operators decided for a name; raise NotKnown, or BrokersSilent while no controller leads."""
     try:
-        now = ask(cluster, lambda admin: admin.replication.state(broker), seconds=_SECONDS)
+        now = ask(cluster, lambda admin: _known(admin, broker), seconds=_SECONDS)
     except GantryError as error:
         raise _problem(error) from error
-    found = now.state.policy
+    found = now.policy
     return ReplicaPolicy(min_in_sync=found.min_in_sync, unclean_allowed=found.unclean_allowed)
 
 
@@ -115,8 +115,9 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
     view = None if target.plan is None else plans.check_fresh(target.plan, target.change)
 
     async def asked(admin: Admin) -> tuple[Preview, Costs]:
+        now = await _state(admin, target.broker)
         if view is not None:
-            plans.check_state(view, await _state(admin, target.broker), target.broker)
+            plans.check_state(view, now, target.broker)
         done = await command(admin, dry_run)
         if dry_run:
             return done, await costs_of(admin, done)
@@ -124,9 +125,10 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
 
     try:
         done, costs = ask(target.cluster, asked, seconds=_SECONDS)
-    except GantryError as error:
+    except (GantryError, BrokersSilent) as error:
         if not dry_run:
-            after = {"asked": dict(target.asked), "error": reason_of(error)}
+            words = str(error.detail) if isinstance(error, BrokersSilent) else reason_of(error)
+            after = {"asked": dict(target.asked), "error": words}
             record(by, target.action, target.resource, result="failed", before={}, after=after)
         raise _problem(error) from error
     shown = _shown(target, done, costs, dry_run=dry_run)
@@ -139,14 +141,22 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
 
 async def _state(admin: Admin, broker: str) -> NameState | None:
     try:
-        return (await admin.replication.state(broker)).state
+        return await _known(admin, broker)
     except BrokerRefused as error:
         if error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST:
             return None
         raise
 
 
-def _problem(error: GantryError) -> Exception:
+async def _known(admin: Admin, broker: str) -> NameState:
+    """Return the state of a name; raise BrokersSilent soon if no controller tells it: none could change it either."""
+    try:
+        return (await admin.replication.state(broker)).state
+    except TimedOut as error:
+        raise BrokersSilent(await why_untold(admin, error)) from error
+
+
+def _problem(error: GantryError | BrokersSilent) -> Exception:
     """Return the problem that a refusal of a controller stands for."""
     if not isinstance(error, BrokerRefused) or not 2000 <= error.code <= 2014:
         return error

@@ -8,7 +8,7 @@ from typing import Any, Final
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.admin.replication import KnownState
-from broker_core.client.errors import BrokerRefused, NotSupported
+from broker_core.client.errors import BrokerRefused, NotSupported, TimedOut
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import EpochEntryCache, ReplicasInfo
@@ -19,6 +19,8 @@ from console.replicas.sending import why_no_sends
 from console.replicas.shapes import DecidedState, FailoverOfName, FailoverOfReplica, LastDecision, LogEpoch
 
 _EPOCHS: Final = 20
+_STATUS_MS: Final = 500
+_ENGINE_SILENT: Final = "what keeps the controllers' decisions does not answer them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,23 @@ async def decided(admin: Admin, name: str) -> Decided | None:
     except BrokerRefused as error:
         if error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST:
             return None
-        return Decided(reason=reason_of(error))
+        return Decided(reason=await why_untold(admin, error))
     except GantryError as error:
-        return Decided(reason=reason_of(error))
+        return Decided(reason=await why_untold(admin, error))
     try:
         info = (await admin.replication.in_sync([name])).get(name)
     except GantryError:
         info = None  # who is heard is not known then, and told so
     return Decided(known, None if info is None else _heard(info))
+
+
+async def why_untold(admin: Admin, error: GantryError) -> str:
+    """Return why controllers do not tell what is decided: they are silent, or what keeps it does not answer them."""
+    if isinstance(error, TimedOut):
+        answers = await admin.replication.controllers(timeout_ms=_STATUS_MS)
+        if answers.found:
+            return _ENGINE_SILENT
+    return reason_of(error)
 
 
 def _heard(info: ReplicasInfo) -> frozenset[int]:

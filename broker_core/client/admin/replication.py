@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from dataclasses import dataclass
 from typing import Final
 
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers
-from broker_core.client.errors import BrokerRefused, ClientError, MalformedAnswer, NotSupported, Unreachable
+from broker_core.client.errors import (
+    BrokerRefused,
+    ClientError,
+    MalformedAnswer,
+    NotSupported,
+    TimedOut,
+    Unreachable,
+)
 from broker_core.protocol import fastjson
 from broker_core.protocol.bodies.controller import NameState, decode_state
 from broker_core.protocol.bodies.replicas import (
@@ -28,6 +37,9 @@ __all__ = ["ControllerStatus", "KnownState", "Replication"]
 
 _HAND_OVER_MS: Final = 10_000
 """A master may take seconds to let its successor catch up."""
+_STATE_MS: Final = 2_000
+_NEXT_SECONDS: Final = 0.5
+"""How long one controller may be silent before the others are asked as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +73,9 @@ class Replication:
         self._requests = requests
         self._first: str | None = None
 
-    async def controllers(self) -> Answers[ControllerStatus]:
+    async def controllers(self, *, timeout_ms: int | None = None) -> Answers[ControllerStatus]:
         """Return all controllers by their addresses; a name server that hosts none is a failed answer."""
-        return await self._requests.ask_each(self._addresses(), self._status)
+        return await self._requests.ask_each(self._addresses(), lambda addr: self._status(addr, timeout_ms))
 
     async def in_sync(self, names: list[str] | None = None, *, by: str | None = None) -> dict[str, ReplicasInfo]:
         """Return masters and replicas of these broker names, or of all (1006); a name that is unknown is left out.
@@ -79,8 +91,8 @@ class Replication:
         return self._requests.decode(BrokerReplicasInfo, answer, address).replicas_info_table
 
     async def state(self, name: str) -> KnownState:
-        """Return the whole state of a broker name (9001)."""
-        address, answer = await self._ask(headers.NameStateRequest(name))
+        """Return the whole state of a broker name (9001); raise TimedOut if no controller tells it within 2 s."""
+        address, answer = await self._ask_soon(headers.NameStateRequest(name))
         told = self._requests.read(headers.NameStateResponse, answer, address)
         try:
             state = decode_state(answer.body)
@@ -135,8 +147,8 @@ class Replication:
         address, answer = await self._ask(header)
         return self._requests.decode(Preview, answer, address)
 
-    async def _status(self, address: str) -> ControllerStatus:
-        answer = await self._requests.ask(address, headers.GetMetadataInfoRequest())
+    async def _status(self, address: str, timeout_ms: int | None) -> ControllerStatus:
+        answer = await self._requests.ask(address, headers.GetMetadataInfoRequest(), timeout_ms=timeout_ms)
         told = self._requests.read(headers.GetMetadataInfoResponse, answer, address)
         info = self._requests.decode(ControllerInfo, answer, address)
         return ControllerStatus(told.is_leader, told.controller_leader_address or None, info)
@@ -144,7 +156,7 @@ class Replication:
     async def _ask(self, header: object, body: bytes = b"", *, timeout_ms: int | None = None) -> tuple[str, Command]:
         """Return the first controller that can answer, from the one that answered last on, and its answer."""
         failure: ClientError = Unreachable("name servers", "none configured")
-        for address in sorted(self._addresses(), key=lambda each: each != self._first):
+        for address in self._in_turn():
             try:
                 answer = await self._requests.ask(address, header, body, timeout_ms=timeout_ms)
             except (Unreachable, NotSupported) as error:
@@ -158,6 +170,40 @@ class Replication:
                 return address, answer
         raise failure
 
+    async def _ask_soon(self, header: object) -> tuple[str, Command]:
+        """Return the same of a question that changes nothing: a controller that is silent keeps no other back."""
+        go_on, addresses = asyncio.Event(), self._in_turn()
+
+        async def ask(address: str) -> tuple[str, Command]:
+            if address != addresses[0]:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(go_on.wait(), _NEXT_SECONDS)
+            return address, await self._requests.ask(address, header, timeout_ms=_STATE_MS)
+
+        failure: ClientError = Unreachable("name servers", "none configured")
+        tasks = [asyncio.create_task(ask(each)) for each in addresses]
+        try:
+            async with asyncio.timeout(_STATE_MS / 1000):
+                for first in asyncio.as_completed(tasks):
+                    try:
+                        found = await first
+                    except (Unreachable, NotSupported, BrokerRefused) as error:
+                        failure = _unless_told(failure, error)
+                        go_on.set()
+                    else:
+                        self._first = found[0]
+                        return found
+        except TimeoutError:
+            raise _worse(failure, TimedOut("controllers", _STATE_MS)) from None
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        raise failure
+
+    def _in_turn(self) -> list[str]:
+        return sorted(self._addresses(), key=lambda each: each != self._first)
+
     def _addresses(self) -> tuple[str, ...]:
         return self._requests.session.name_servers.addresses
 
@@ -169,6 +215,15 @@ def _election(name: str, replica: int | None, *, dry_run: bool = False) -> heade
         designate_elect=replica is not None,
         dry_run=dry_run,
     )
+
+
+def _unless_told(failure: ClientError, error: ClientError) -> ClientError:
+    """Return the failure that tells more; raise a refusal that every controller would give."""
+    if not isinstance(error, BrokerRefused) or isinstance(error, NotSupported):
+        return _worse(failure, error)
+    if error.code != ResponseCode.CONTROLLER_NOT_LEADER:
+        raise error
+    return error
 
 
 def _worse(one: ClientError, other: ClientError) -> ClientError:

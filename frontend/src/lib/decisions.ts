@@ -41,6 +41,7 @@ export const DECISIONS: readonly [DecisionKey, RegExp][] = [
   ["notRegistered", /^(?<ids>[\d, ]+) of (?<name>\S+) has not registered since it started$/],
   ["mayHaveLost", /^(?<ids>[\d, ]+) of (?<name>\S+) may have lost acknowledged messages when its machine stopped$/],
   ["adoptedAwaited", /^[Rr]eplica (?<id>\d+) of (?<name>\S+) was adopted and has not registered yet$/],
+  ["engineSilent", /^[Ww]hat keeps the controllers' decisions does not answer them$/],
   // Of one replica
   ["successor", /^replica (?<id>\d+) is at its address now$/],
   ["noMasterItself", /^(?<name>\S+) at (?<address>\S+) does not call itself master$/],

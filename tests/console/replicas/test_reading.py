@@ -6,22 +6,30 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from broker_core.broker.config import FailoverSettings
 from broker_core.client.admin import Admin
 from broker_core.client.answers import Answers
 from broker_core.client.config import ClientConfig
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
+from broker_core.protocol.bodies.coder import encode_strict
+from broker_core.protocol.bodies.replicas import ControllerInfo
 from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.command import Command
+from broker_core.protocol.headers import controller as headers
 from broker_core.protocol.message import Message
 from console.clusters.memory import RememberedBroker, RememberedProcess
+from console.errors import BrokersSilent
+from console.replicas.changing import _known
 from console.replicas.reading import Asked, asked, from_memory, shown, with_unlisted
 from console.replicas.shapes import Replicas
 from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
 from tests.support.ports import free_ports
 from tests.support.replica_group import replica_group
-from tests.support.scripted import say_nothing, scripted_cluster
+from tests.support.scripted import say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
 
 
@@ -50,6 +58,22 @@ async def test_a_process_that_accepts_and_says_nothing_is_unknown_soon() -> None
         (frozen,) = (await read(session)).replicas
         assert (frozen.reachable, frozen.log_end) == (False, None)
         assert (frozen.reason or "").endswith("did not answer within 1 s")
+
+
+async def test_a_controller_whose_engine_is_silent_keeps_nobody_back() -> None:
+    async with scripted_cluster("broker-a") as cluster, Session(ClientConfig([cluster.name_server.addr])) as session:
+        told = headers.GetMetadataInfoResponse("local", "n1", "n1", is_leader=False, peers="n1")
+        info = encode_strict(ControllerInfo(controller_id="n1"))
+        cluster.name_server.on(RequestCode.NAME_STATE, say_nothing())
+        cluster.name_server.on(
+            RequestCode.CONTROLLER_GET_METADATA_INFO, succeed(lambda _: Command.response(0, told, info))
+        )
+        cluster["broker-a"].on(RequestCode.GET_BROKER_RUNTIME_INFO, say_nothing())
+        found = await read(session)
+        assert (found.mode, found.failover, [each.broker_id for each in found.replicas]) == ("failover", None, [0])
+        assert found.failover_reason == "what keeps the controllers' decisions does not answer them"
+        with pytest.raises(BrokersSilent, match="what keeps the controllers' decisions"):
+            await _known(Admin(session), "broker-a")
 
 
 async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None:

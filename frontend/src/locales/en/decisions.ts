@@ -34,6 +34,7 @@ export const decisions = {
     notRegistered: "{{ids}} of {{name}} has not registered since it started",
     mayHaveLost: "{{ids}} of {{name}} may have lost acknowledged messages when its machine stopped",
     adoptedAwaited: "replica {{id}} of {{name}} was adopted and has not registered yet",
+    engineSilent: "what keeps the controllers' decisions does not answer them",
     successor: "replica {{id}} is at its address now",
     noMasterItself: "{{name}} at {{address}} does not call itself master",
     mayLose: "with unclean elections allowed a replica may be made master that lacks acknowledged messages: these are lost then",

@@ -34,6 +34,7 @@ export const decisions = {
     notRegistered: "{{name}} 的副本 {{ids}} 启动后尚未登记",
     mayHaveLost: "{{name}} 的副本 {{ids}} 可能在其机器停机时丢失了已确认的消息",
     adoptedAwaited: "{{name}} 的副本 {{id}} 已被采纳，但尚未登记",
+    engineSilent: "保存控制器决策的存储没有应答",
     successor: "该地址上现在是副本 {{id}}",
     noMasterItself: "{{name}}（{{address}}）不认为自己是主节点",
     mayLose: "允许选举可能缺失消息的副本后，缺少已确认消息的副本也可能成为主节点，这些消息会丢失",

@@ -10,14 +10,15 @@ import pytest
 
 from broker_core.client.admin import Admin
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import BrokerRefused, NotSupported, Unreachable
+from broker_core.client.errors import BrokerRefused, NotSupported, TimedOut, Unreachable
 from broker_core.client.session import Session
 from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
-from broker_core.protocol import ResponseCode
+from broker_core.protocol import RequestCode, ResponseCode
 from broker_core.protocol.bodies.controller import MasterLife
 from tests.broker_core.controller.hosted import Broker, Hosted, brokers, hosted
 from tests.support.ports import free_ports
+from tests.support.scripted import Peer, say_nothing
 
 
 @dataclass
@@ -64,6 +65,18 @@ async def test_replicas_and_states_are_told(setting: Setting) -> None:
     with pytest.raises(BrokerRefused, match="no replica of x ever took an id") as refused:
         await replication.state("x")
     assert refused.value.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST
+
+
+async def test_a_controller_that_is_silent_keeps_no_other_back(setting: Setting) -> None:
+    silent = Peer("silent")
+    silent.on(RequestCode.NAME_STATE, say_nothing())
+    await silent.start()
+    async with Session(ClientConfig(name_servers=(silent.addr, setting.hosted.address))) as session:
+        assert (await Admin(session).replication.state("b")).state.epoch == 1
+    async with Session(ClientConfig(name_servers=(silent.addr, setting.plain))) as session:
+        with pytest.raises(TimedOut):
+            await Admin(session).replication.state("b")
+    await silent.stop()
 
 
 async def test_a_master_is_elected_after_a_preview(setting: Setting) -> None:
