@@ -14,6 +14,6 @@ export function useAdoptState(cluster: string, broker: string) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: ({ plan, ...adoption }: Adoption & { plan: string }) => api.post<ReplicaChange>(paths.adoptReplicas(cluster, broker), adoption, { query: { plan } }),
-    onSettled: () => cache.invalidateQueries({ queryKey: ["clusters", cluster] }),
+    onSettled: () => Promise.all([cache.invalidateQueries({ queryKey: ["clusters", cluster] }), cache.invalidateQueries({ queryKey: ["audit"] })]),
   })
 }

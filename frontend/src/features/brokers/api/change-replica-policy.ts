@@ -13,6 +13,6 @@ export function useChangePolicy(cluster: string, broker: string) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: ({ policy, plan }: Planned) => api.patch<ReplicaChange>(paths.replicaPolicy(cluster, broker), policy, { query: { plan } }),
-    onSettled: () => cache.invalidateQueries({ queryKey: ["clusters", cluster] }),
+    onSettled: () => Promise.all([cache.invalidateQueries({ queryKey: ["clusters", cluster] }), cache.invalidateQueries({ queryKey: ["audit"] })]),
   })
 }

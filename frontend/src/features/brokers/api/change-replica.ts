@@ -8,6 +8,6 @@ export function useChangeReplica(target: ReplicaTarget) {
   const cache = useQueryClient()
   return useMutation({
     mutationFn: (plan: string) => api.post<ReplicaChange>(withQuery(pathOf(target), { plan }), {}),
-    onSettled: () => cache.invalidateQueries({ queryKey: ["clusters", target.cluster] }),
+    onSettled: () => Promise.all([cache.invalidateQueries({ queryKey: ["clusters", target.cluster] }), cache.invalidateQueries({ queryKey: ["audit"] })]),
   })
 }

@@ -1,3 +1,5 @@
+import { Button } from "@mantine/core"
+import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
 import { Failed } from "@/components/states/failed"
@@ -14,7 +16,10 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
   const preview = usePreviewReplica(target)
   const change = useChangeReplica(target)
   const words = { replica: target.replica, broker: target.broker }
-  const plan = preview.data
+  // After a refusal another plan holds: it is shown when somebody asks for it, never under a pressed button.
+  const [isOutdated, setOutdated] = useState(false)
+  const plan = isOutdated ? undefined : preview.data
+  const again = () => void preview.refetch().then(() => setOutdated(false))
   const confirm = () =>
     plan?.plan &&
     change.mutate(plan.plan, {
@@ -24,7 +29,7 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
       },
       onError: (error) => {
         toastFailed(t(`replicas.actions.${target.action}.failed`, words), error)
-        void preview.refetch()
+        setOutdated(true)
       },
     })
   return (
@@ -40,6 +45,11 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
       onConfirm={confirm}
     >
       <p>{t(`replicas.actions.${target.action}.words`, words)}</p>
+      {isOutdated && (
+        <Button onClick={again} loading={preview.isFetching}>
+          {t("replicas.preview")}
+        </Button>
+      )}
       {preview.error && <Failed what={t(isRefused(preview.error) ? "replicas.cannot" : "replicas.noPreview")} error={preview.error} retry={() => void preview.refetch()} />}
       {plan && <ChangePlan plan={plan} />}
     </ConfirmDanger>

@@ -139,6 +139,26 @@ describe("the page of one broker name", () => {
     expect(requests(path).map(({ query }) => query.get("plan"))).toEqual([null, "signed"])
   })
 
+  it("shows another plan after a refusal only when somebody asks for it", async () => {
+    openLed({}, [led(1, {}, "master"), led(2)])
+    const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote"
+    answer(path, { ...PREVIEW, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 } })
+    fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
+    const dialog = within(await screen.findByRole("dialog"))
+    await dialog.findByText("6")
+    refuse(path, 412, "PRECONDITION_FAILED", "Something else was decided.")
+    fireEvent.click(dialog.getByRole("button", { name: "Hand over to replica 2" }))
+    const again = await dialog.findByRole("button", { name: "Preview" })
+    const go = dialog.getByRole<HTMLButtonElement>("button", { name: "Hand over to replica 2" })
+    expect(go.disabled).toBe(true)
+    expect(requests(path)).toHaveLength(2)
+    answer(path, { ...PREVIEW, before: STATE, after: { ...STATE, master_id: 2, epoch: 7 } })
+    fireEvent.click(again)
+    expect(await dialog.findByText("7")).toBeTruthy()
+    expect(go.disabled).toBe(false)
+  })
+
   it("asks for the name before messages are lost", async () => {
     openLed({ master_id: null }, [led(1, { clean: false })])
     answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, effective_min_in_sync: 2, refuses_sends: true, warnings: [], plan: "signed", plan_expires_at: null })
