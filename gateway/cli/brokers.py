@@ -19,8 +19,22 @@ def brokers(context: click.Context) -> None:
 @brokers.command("list")
 @pass_session
 def list_brokers(session: Session) -> None:
-    """List the processes of all brokers, masters (id 0) and slaves; what is not known is a dash."""
-    columns = ["name", "broker_id", "address", "reachable", "version", "in_rate", "out_rate", "behind_bytes", "reason"]
+    """List the processes of all brokers, masters (id 0) and slaves; what is not known is a dash.
+
+    `replica_id` is what controllers know a process by, where they choose the master.
+    """
+    columns = [
+        "name",
+        "broker_id",
+        "replica_id",
+        "address",
+        "reachable",
+        "version",
+        "in_rate",
+        "out_rate",
+        "behind_bytes",
+        "reason",
+    ]
     session.out.rows(session.api.get("overview")["brokers"], columns)
 
 

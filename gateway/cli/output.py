@@ -100,6 +100,8 @@ def _text(value: Any) -> str:
         return UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return " ".join(value)
     return encode(value) if isinstance(value, list | dict) else str(value)
