@@ -57,6 +57,8 @@ class OverviewStates:
         masters = {broker.addr for broker in reading.brokers if broker.is_master}
         stored = {a: r.stored_total for a, r in runtimes if a in masters and r.stored_total is not None}
         self._broker_in.see(reading.at, stored)
+        # Who was master before takes no sends; what it took then does not count when it is master again.
+        self._broker_in.keep(masters.intersection(self._broker_in))
         self._broker_out.see(reading.at, {a: r.handed_out_total for a, r in runtimes if r.handed_out_total is not None})
 
     def of(

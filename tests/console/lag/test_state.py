@@ -557,6 +557,29 @@ def test_a_message_that_came_while_its_broker_was_asked_is_0_ms_old() -> None:
 # Slaves
 
 
+def test_a_former_master_has_no_rate_of_messages_in_and_counts_anew_when_it_is_master_again() -> None:
+    builder, places = StateBuilder(), (A.addr, "10.0.0.3:10911")
+
+    def at(second: int, master: int, *totals: int) -> tuple[float | None, list[float | None]]:
+        held = replace(
+            reading(AT + second * 1_000),
+            brokers=[BrokerAddress("c", "broker-a", int(each != master), addr) for each, addr in enumerate(places)],
+            runtimes={
+                addr: BrokerRuntime({"msgPutTotalTodayNow": str(total)})
+                for addr, total in zip(places, totals, strict=True)
+            },
+        )
+        shown = builder.step(held).overview
+        return shown.in_rate, [broker.in_rate for broker in sorted(shown.brokers, key=lambda each: each.address)]
+
+    at(0, 0, 0, 0)
+    assert at(10, 0, 500, 0) == (50, [50, None])
+    at(12, 1, 500, 0)
+    assert at(20, 1, 500, 400) == (50, [None, 50])
+    at(22, 0, 500, 400)
+    assert at(24, 0, 600, 400) == (50, [50, None])
+
+
 def test_a_slave_is_no_second_source_of_messages_and_says_how_far_it_is_behind() -> None:
     slave = BrokerAddress("c", "broker-a", 1, "10.0.0.3:10911")
     builder = StateBuilder()
