@@ -117,6 +117,8 @@ ELSEWHERE: Final = {
     "features/brokers/components/change-replica",
     # Opens only beside a broker that is gone: test_outage.py looks at it.
     "features/clusters/components/forget-broker",
+    # The same dialog, beside one process of a broker that is gone while the others are there.
+    "features/clusters/components/forget-process",
     # Open only on what a reconciliation found: test_jobs.py looks at them.
     "features/jobs/components/difference-drawer",
     "features/jobs/components/replay-missing",
