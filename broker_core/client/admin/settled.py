@@ -123,9 +123,11 @@ class Settled:
 
     async def _shown(self, addr: str, ends: float) -> Mastership:
         first = await self._clusters.runtime_of(addr)
+        if first.log_end is None or first.dispatch_behind_bytes is None:
+            raise NotSettled(f"{addr} does not tell how much of its log it shows")
         figures, its = first, _mastership(addr, first)
         for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S):
-            if _shown_end(figures) >= (first.log_end or 0):
+            if _shown_end(figures) >= first.log_end:
                 return its
             if time.monotonic() + pause_s > ends:
                 raise NotSettled(f"{addr} has messages that it does not show yet")

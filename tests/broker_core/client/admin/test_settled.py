@@ -12,6 +12,7 @@ import pytest
 
 from broker_core.broker.config import ReplicationSettings
 from broker_core.client.admin import Admin, NotSettled
+from broker_core.client.admin.clusters import BrokerRuntime, Clusters
 from broker_core.client.admin.messages import Messages
 from broker_core.client.config import ClientConfig
 from broker_core.client.errors import ClientError
@@ -70,6 +71,19 @@ async def test_what_its_master_took_along_is_not_there(tmp_path: Path) -> None:
 
         assert await admin.settled.find("T", "u2") is None
         assert await admin.settled.find("T", "u1") is not None
+
+
+@pytest.mark.parametrize("unknown", ["commitLogMaxOffset", "dispatchBehindBytes"])
+async def test_a_master_that_does_not_tell_how_much_it_shows_says_nothing(tmp_path: Path, unknown: str) -> None:
+    asked = Clusters.runtime_of
+
+    async def without(clusters: Clusters, addr: str) -> BrokerRuntime:
+        told = (await asked(clusters, addr)).table
+        return BrokerRuntime({name: value for name, value in told.items() if name != unknown})
+
+    async with replica_group(tmp_path, count=1) as group, admin_of(group) as admin:
+        with patch.object(Clusters, "runtime_of", without), pytest.raises(NotSettled, match="does not tell"):
+            await admin.settled.find("T", "u1")
 
 
 async def test_a_master_that_changes_while_it_is_searched_says_nothing(tmp_path: Path) -> None:
