@@ -10,11 +10,11 @@ KEPT_BYTES: Final = 4 * 1024 * 1024
 
 
 class LeaseFeed:
-    """Numbers the changes that the journal records, and keeps the newest once somebody has asked for them."""
+    """Numbers the changes that the journal records, and keeps the newest once somebody asks for them."""
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self._kept_bytes = kept_bytes
-        self._is_asked = False
+        self._is_kept = False
         self._frames: deque[bytes] = deque()
         self._bytes = 0
         self.count = 0
@@ -23,16 +23,19 @@ class LeaseFeed:
     def note(self, frame: bytes) -> None:
         """Keep an encoded change that was recorded."""
         self.count += 1
-        if not self._is_asked:
+        if not self._is_kept:
             return
         self._frames.append(frame)
         self._bytes += len(frame)
         while self._bytes > self._kept_bytes:
             self._bytes -= len(self._frames.popleft())
 
+    def begin(self) -> None:
+        """Keep the changes from now on."""
+        self._is_kept = True
+
     def since(self, count: int) -> bytes | None:
         """Return the encoded changes after the first `count`; None if they are not kept."""
-        self._is_asked = True
         wanted = self.count - count
         if wanted > len(self._frames):
             return None

@@ -43,7 +43,7 @@ class LeaseTeller:
             return None
         if changed is not None:
             return LeaseChanges(is_whole=False, frames=_packed(changed))
-        self._feed.since(self._feed.count)  # the next changes are kept from now on
+        self._feed.begin()
         frames = _packed(b"".join(map(encode, self._leases.snapshot())))
         if len(frames) > MOST_BYTES:
             _log.error(
