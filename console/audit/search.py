@@ -15,14 +15,14 @@ from console.audit.models import AuditRecord
 from console.audit.serializers import RESULTS
 from console.queries import span_of
 
-# A filter that ends with * matches a prefix: action=topic.*
+# A filter that ends with * matches a prefix: action=topic.*; one that ends with /* a resource with all below it.
 _NAMES: Final = ("actor", "token", "address", "action", "resource", "request_id")
 _STATES: Final = ("before", "after")
 _MOST_WORDS: Final = 10
 _LONGEST: Final = 200
 
 SEARCH_PARAMETERS: Final = [
-    *(OpenApiParameter(name, str, description="Exact, or a prefix followed by `*`.") for name in _NAMES),
+    *(OpenApiParameter(name, str, description="Exact, or a prefix followed by `*`; `x/*` is also `x`.") for name in _NAMES),
     OpenApiParameter("result", str, enum=RESULTS),
     OpenApiParameter("from", str, description="Recorded at this moment or after it (RFC 3339)."),
     OpenApiParameter("to", str, description="Recorded before this moment (RFC 3339)."),
@@ -51,6 +51,8 @@ def found(request: Request) -> QuerySet[AuditRecord]:
 
 
 def _named(rows: QuerySet[AuditRecord], name: str, wanted: str) -> QuerySet[AuditRecord]:
+    if wanted.endswith("/*"):
+        return rows.filter(Q(**{f"{name}__startswith": wanted[:-1]}) | Q(**{name: wanted[:-2]}))
     if wanted.endswith("*"):
         return rows.filter(**{f"{name}__startswith": wanted[:-1]})
     return rows.filter(**{name: wanted}) if wanted else rows

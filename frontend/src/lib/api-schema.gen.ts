@@ -9487,11 +9487,11 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 action?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 actor?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 address?: string;
                 /** @description `next_cursor` or `prev_cursor` of another page. */
                 cursor?: string;
@@ -9501,14 +9501,14 @@ export interface operations {
                 limit?: number;
                 /** @description Words in a record: in its names or its states before and after; at most 10. */
                 q?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 request_id?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 resource?: string;
                 result?: "failed" | "ok" | "partial" | "refused";
                 /** @description Recorded before this moment (RFC 3339). */
                 to?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 token?: string;
             };
             header?: never;
@@ -9548,25 +9548,25 @@ export interface operations {
     exportAudit: {
         parameters: {
             query?: {
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 action?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 actor?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 address?: string;
                 as?: "csv" | "jsonl";
                 /** @description Recorded at this moment or after it (RFC 3339). */
                 from?: string;
                 /** @description Words in a record: in its names or its states before and after; at most 10. */
                 q?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 request_id?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 resource?: string;
                 result?: "failed" | "ok" | "partial" | "refused";
                 /** @description Recorded before this moment (RFC 3339). */
                 to?: string;
-                /** @description Exact, or a prefix followed by `*`. */
+                /** @description Exact, or a prefix followed by `*`; `x/*` is also `x`. */
                 token?: string;
             };
             header?: never;

@@ -46,6 +46,14 @@ def test_records_are_found_by_who_what_and_the_beginning_of_it(operator: Any) ->
     assert found(operator, "actor=m") == []
 
 
+def test_a_resource_is_found_with_all_below_it_and_without_its_neighbours(operator: Any) -> None:
+    for resource in ("local/brokers/a", "local/brokers/a/replicas/2", "local/brokers/ab"):
+        record(Actor("leo"), "broker.policy", resource)
+    below = [("leo", "local/brokers/a/replicas/2"), ("leo", "local/brokers/a")]
+    assert found(operator, "resource=local/brokers/a/*") == below
+    assert found(operator, "resource=local/brokers/a") == below[1:]
+
+
 def test_records_are_paged_newest_first(operator: Any) -> None:
     first = operator.get("/api/v1/audit?actor=mia&limit=2").json()
     second = operator.get(f"/api/v1/audit?actor=mia&limit=2&cursor={first['next_cursor']}").json()

@@ -30,8 +30,8 @@ export const useAudit = (filter: AuditFilter | null) =>
 
 const SHOWN = 4
 
-/** All that is in a cluster, for the filter of the audit. */
-export const allOf = (cluster: string): string => `${cluster}/*`
+/** A cluster or another resource with all that is below it, for the filter of the audit. */
+export const allOf = (resource: string): string => `${resource}/*`
 
 /** What was changed last in a cluster. */
 export const useRecentChanges = (cluster: string, isAllowed: boolean) =>
@@ -49,11 +49,8 @@ const MOST_OF_ONE = 20
 export const useChangesOf = (resource: string, isAllowed: boolean) =>
   useQuery({
     queryKey: ["audit", "of", resource],
-    queryFn: async ({ signal }) => {
-      const of = (wanted: string) => getAudit({ resource: wanted }, null, MOST_OF_ONE, signal)
-      const [own, below] = await Promise.all([of(resource), of(`${resource}/*`)])
-      return [...own.items, ...below.items].sort((a, b) => b.id - a.id).slice(0, MOST_OF_ONE)
-    },
+    queryFn: ({ signal }) => getAudit({ resource: allOf(resource) }, null, MOST_OF_ONE, signal),
+    select: ({ items }) => items,
     refetchInterval: 30_000,
     enabled: isAllowed,
   })

@@ -5,6 +5,7 @@ import { renderApp } from "@/testing/render"
 import { answer, requests } from "@/testing/server"
 import { AuditPage } from "./audit-page"
 import { RecentChanges } from "./recent-changes"
+import { ResourceChanges } from "./resource-changes"
 
 const AUDIT = "GET /api/v1/audit"
 const operator = () => admin({ role: "operator", rights: ["produce", "consume", "read", "manage", "jobs"] })
@@ -26,6 +27,14 @@ it("shows of a cluster what was changed in it alone, and says when a change of o
   expect(await screen.findByText("olga undid a change of the offsets of group billing")).toBeTruthy()
   expect(requests(AUDIT).map(({ query }) => query.get("resource"))).toEqual(["east/*"])
   expect(screen.getByRole("link", { name: "All" }).getAttribute("href")).toBe("/audit?resource=east%2F*")
+})
+
+it("leads from the changes of a broker to all of them, with those of what is below it", async () => {
+  answer(AUDIT, page([{ ...entry, action: "replica.promote", resource: "local/brokers/broker-a/replicas/2" }]))
+  renderApp(<ResourceChanges resource="local/brokers/broker-a" />, { me: operator() })
+  const all = await screen.findByRole("link", { name: "All" })
+  expect(requests(AUDIT).map(({ query }) => query.get("resource"))).toEqual(["local/brokers/broker-a/*"])
+  expect(all.getAttribute("href")).toBe("/audit?resource=local%2Fbrokers%2Fbroker-a%2F*")
 })
 
 it("shows those who may not read all of it what they did, and says so", async () => {

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next"
 import { QueryPanel } from "@/components/states/query-panel"
 import { Time } from "@/components/values/time"
 import { useMay } from "@/hooks/use-rights"
-import { useChangesOf } from "../api/get-audit"
+import { allOf, useChangesOf } from "../api/get-audit"
 import { useAuditWords } from "../use-sentence"
 import classes from "./audit.module.css"
 
@@ -19,7 +19,7 @@ export function ResourceChanges({ resource }: { resource: string }) {
       query={changes}
       title={t("activity.changesOver")}
       actions={
-        <Link to="/audit" search={{ resource }}>
+        <Link to="/audit" search={{ resource: allOf(resource) }}>
           {t("overview.all")}
         </Link>
       }
