@@ -8,7 +8,6 @@ import contextlib
 import gc
 import os
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -30,6 +29,7 @@ from broker_core.namesrv.server import NameServer
 from broker_core.native import native, why_not
 from broker_core.remoting import AddressInUse
 from broker_core.remoting.open_files import Sockets, check_files, raise_limit
+from broker_core.remoting.own_address import join, reached_host
 from broker_core.store.errors import StoreLocked
 
 _OWNER_ONLY: Final = 0o077
@@ -86,7 +86,7 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
     async with contextlib.AsyncExitStack() as running:
         is_registered = asyncio.Event()
         controller = await running.enter_async_context(
-            hosted(of_controller(options, config), f"{socket.gethostname()}:{options.namesrv_port}")
+            hosted(of_controller(options, config), join(reached_host(config.bind), options.namesrv_port))
         )
         if not config.name_servers:
             name_server = _name_server(options, config, sockets, is_registered, controller)

@@ -6,15 +6,12 @@ import socket
 from ipaddress import ip_address
 
 from broker_core.broker.errors import CannotStart
-
-_ANY = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound to
+from broker_core.remoting.own_address import reached_host
 
 
 def advertised_host(bind: str, advertise: str | None) -> str:
     """Return the host announced to clients: the configured one, else the bound one, else this machine's own address."""
-    if advertise:
-        return advertise
-    return _own_address() if bind in _ANY else bind
+    return advertise or reached_host(bind)
 
 
 def ip_of(host: str) -> str:
@@ -27,18 +24,3 @@ def ip_of(host: str) -> str:
         return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
     except OSError as error:
         raise CannotStart(f"the advertised host {host!r} has no address: {error}") from error
-
-
-def join(host: str, port: int) -> str:
-    """Return ``host:port``, or ``[host]:port`` for an IPv6 address."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _own_address() -> str:
-    """Return the address from which this machine reaches others; no packet is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from broker_core.broker import background
-from broker_core.broker.address import advertised_host, ip_of, join
+from broker_core.broker.address import advertised_host, ip_of
 from broker_core.broker.answers import ANSWERS
 from broker_core.broker.arrivals import paced
 from broker_core.broker.components import Components
@@ -31,6 +31,7 @@ from broker_core.logs import get_logger
 from broker_core.remoting import AddressRefused, Dispatch, RemotingClient, Server
 from broker_core.remoting.memory import ConnectionMemory
 from broker_core.remoting.open_files import Sockets, check_files, queues_within, raise_limit
+from broker_core.remoting.own_address import join
 from broker_core.store import MessageStore
 from broker_core.store.layout import count_files
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -15,6 +14,7 @@ from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.signature import Credentials
 from broker_core.protocol.topics import TRACE_TOPIC
 from broker_core.remoting import TlsOfClient
+from broker_core.remoting.own_address import local_ip
 
 DEFAULT_TOPIC_QUEUES: Final = 4
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
@@ -41,17 +41,6 @@ _instances = itertools.count(1)
 def new_client_id() -> str:
     """Return a client id that no other client has: ``ip@pid#n``."""
     return f"{local_ip()}@{os.getpid()}#{next(_instances)}"
-
-
-def local_ip() -> str:
-    """Return the address from which this machine reaches others, ``127.0.0.1`` if it has none."""
-    # Connecting a datagram socket sends nothing: it only makes the kernel choose the local address.
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            return "127.0.0.1"
-        return str(probe.getsockname()[0])
 
 
 @dataclass(frozen=True, slots=True)

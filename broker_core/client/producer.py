@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from broker_core.client.attempts import Attempts, Terms
-from broker_core.client.config import ProducerConfig, local_ip
+from broker_core.client.config import ProducerConfig
 from broker_core.client.errors import ClientError
 from broker_core.client.packing import Packed, Packer
 from broker_core.client.sending import Sending, SendResult, SendStatus, results_of_each
@@ -19,6 +19,7 @@ from broker_core.client.traces import TraceWriter
 from broker_core.clock import now_ms
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.message import Message
+from broker_core.remoting.own_address import local_ip
 
 _MAX_IN_FLIGHT: Final = 256
 

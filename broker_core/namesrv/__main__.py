@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import logging
 import signal
-import socket
 import sys
 from pathlib import Path
 from typing import Final
@@ -22,6 +21,7 @@ from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.config_file import OF_CONTROLLER, USUAL_SETTINGS, ConfigFile, read_config
 from broker_core.namesrv.server import NameServer
 from broker_core.remoting import AddressInUse
+from broker_core.remoting.own_address import join, reached_host
 from broker_core.remoting.tls_settings import read_settings
 
 _log: Final = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ async def _serve(config: NameServerConfig, of_controller: ControllerConfig | Non
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with hosted(of_controller, f"{socket.gethostname()}:{config.port}") as controller:
+    async with hosted(of_controller, join(reached_host(config.host), config.port)) as controller:
         server = NameServer(config, guests=controller.table() if controller else {})
         await server.start()
         try:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from broker_core.client.admin import Admin, NotSettled
 from broker_core.client.admin.placed import PlacedMessage
-from broker_core.client.config import local_ip
 from broker_core.client.errors import (
     BrokerBusy,
     BrokerUnavailable,
@@ -34,6 +33,7 @@ from broker_core.protocol.message_id import UniqueIds
 from broker_core.redrive.copies import NotPossible, copy_of, outcome_of, target_of
 from broker_core.redrive.journal import Intent, Journal, Outcome, stored_at
 from broker_core.redrive.request import RedriveRequest
+from broker_core.remoting.own_address import local_ip
 
 _SEND_MS: Final = 10_000
 _PATIENCE_S: Final = 60.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.broker.address import advertised_host, ip_of, join
+from broker_core.broker.address import advertised_host, ip_of
 from broker_core.broker.errors import CannotStart
 
 
@@ -25,8 +25,3 @@ def test_a_name_has_an_ip_address() -> None:
 def test_an_unknown_name_stops_the_start() -> None:
     with pytest.raises(CannotStart, match="no-such-host"):
         ip_of("no-such-host.invalid")
-
-
-def test_an_ipv6_address_is_in_brackets() -> None:
-    assert join("::1", 10911) == "[::1]:10911"
-    assert join("10.0.0.5", 10911) == "10.0.0.5:10911"

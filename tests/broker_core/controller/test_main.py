@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from broker_core.protocol.headers import controller as headers
 from broker_core.remoting import RemotingClient
 from tests.broker_core.controller.states import state
 from tests.support.cluster import ROOT, RunningBroker
+from tests.support.ports import free_ports
 from tests.support.serving import Serving
 from tests.support.wait import eventually
 
@@ -52,6 +54,20 @@ async def test_a_name_server_hosts_a_controller(tmp_path: Path) -> None:
         assert main(["--setting", f"controllerStorePath={folder}", "--set-back"]) == 2  # while it runs
         assert await asyncio.to_thread(served.stop) == 0
     assert (folder / "decisions.json").exists()
+
+
+async def test_controllers_of_one_machine_name_themselves_by_their_own_addresses(tmp_path: Path) -> None:
+    port = free_ports()
+    for host in ("127.0.0.1", "127.0.0.2"):
+        folder = tmp_path / host
+        options = ("--bind", host, "--port", str(port), "--setting", ON, "--setting", f"controllerStorePath={folder}")
+        with Serving(tmp_path / f"{host}.log", "broker_core.namesrv", *options) as served:
+            address = (await asyncio.to_thread(served.ready)).partition("namesrv=")[2]
+            await eventually(partial(leads, address))
+            info = await ask(address, headers.GetMetadataInfoRequest())
+            assert info.header(headers.GetMetadataInfoResponse).controller_leader_address == address == f"{host}:{port}"
+            assert bodies.decode(ControllerInfo, info.body).controller_id == address
+            assert f"{address} leads" in served.log
 
 
 async def test_a_broker_with_its_own_name_server_hosts_one_for_its_cluster(tmp_path: Path) -> None:
