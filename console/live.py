@@ -40,6 +40,7 @@ from console.moments import rfc3339
 S = TypeVar("S")
 
 KEEP_SECONDS: Final = 60
+"""How long the last event waits for late readers, unless its publisher says otherwise."""
 _SEQ_KEEP_SECONDS: Final = 7 * 24 * 3600
 _STATE_KEY: Final = "gantry:live:"
 _SEQ_KEY: Final = "gantry:live-seq:"
@@ -140,8 +141,10 @@ class Moments(Struct, frozen=True, kw_only=True):
 class Publisher:
     """Publishes whole states, each a struct or what JSON holds."""
 
-    def __init__(self, store: redis.asyncio.Redis) -> None:
+    def __init__(self, store: redis.asyncio.Redis, *, keep_seconds: int = KEEP_SECONDS) -> None:
+        """`keep_seconds`: so long the last event of a subject is kept if no other one follows."""
         self._store = store
+        self._keep_seconds = keep_seconds
 
     async def publish(self, states: Mapping[str, Any]) -> set[str]:
         """Publish in two round trips to Redis, plus one for each subject with subscribers; return these subjects."""
@@ -150,7 +153,7 @@ class Publisher:
         numbers = await number(states, self._store)
         at = rfc3339(now_ms())
         events = [event(subject, numbers[subject], at, data) for subject, data in states.items()]
-        watched = await _keep(events, self._store)
+        watched = await _keep(events, self._store, self._keep_seconds)
         layer = get_channel_layer()
         assert layer is not None
         for each in events:
@@ -160,7 +163,7 @@ class Publisher:
 
 
 async def last_state(subject: str, *, store: redis.asyncio.Redis) -> Event | None:
-    """Return the last event of the subject, or None if there was none for a minute."""
+    """Return the last event of the subject, or None if none is kept any more."""
     kept = await store.get(_STATE_KEY + subject)
     if kept is not None:
         found: Event = orjson.loads(kept)
@@ -178,7 +181,7 @@ async def last_state(subject: str, *, store: redis.asyncio.Redis) -> Event | Non
 
 
 def last_state_sync(subject: str, *, store: redis.Redis) -> Event | None:
-    """Return the last event of a subject, or None if there was none for a minute; see `last_detail` for a group."""
+    """Return the last event of a subject, or None if none is kept any more; see `last_detail` for a group."""
     kept = store.get(_STATE_KEY + subject)
     return None if kept is None else orjson.loads(kept)
 
@@ -243,9 +246,9 @@ async def number(subjects: Iterable[str], store: redis.asyncio.Redis) -> dict[st
     return dict(zip(subjects, answers[::2], strict=True))
 
 
-def keep(pipe: Any, subject: str, encoded: bytes) -> None:
+def keep(pipe: Any, subject: str, encoded: bytes, seconds: int = KEEP_SECONDS) -> None:
     """Store an event for late joiners."""
-    pipe.set(_STATE_KEY + subject, encoded, ex=KEEP_SECONDS)
+    pipe.set(_STATE_KEY + subject, encoded, ex=seconds)
 
 
 def delta_key(subject: str) -> str:
@@ -274,13 +277,13 @@ def watchers_key(subject: str) -> str:
     return f"{prefix}:group:{channel_group(subject)}"
 
 
-async def _keep(events: Iterable[Event], store: redis.asyncio.Redis) -> set[str]:
+async def _keep(events: Iterable[Event], store: redis.asyncio.Redis, seconds: int) -> set[str]:
     """Store the events for late joiners; return the subjects with subscribers."""
     pipe = store.pipeline(transaction=False)
     subjects = []
     for each in events:
         subjects.append(each["subject"])
-        keep(pipe, each["subject"], orjson.dumps(each))
+        keep(pipe, each["subject"], orjson.dumps(each), seconds)
         pipe.exists(watchers_key(each["subject"]))
     answers: list[int] = await pipe.execute()
     return {subject for subject, watchers in zip(subjects, answers[1::2], strict=True) if watchers}

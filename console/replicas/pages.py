@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any
 
 import redis.asyncio
 from asgiref.sync import sync_to_async
@@ -17,10 +17,8 @@ from console import live
 from console.clusters.reasons import reason_of
 from console.replicas import history
 from console.replicas.reading import asked, shown
-from console.replicas.rounds import Rounds
+from console.replicas.rounds import EVERY_MS, KEEP_SECONDS, Rounds
 from console.replicas.shapes import Replicas
-
-EVERY_MS: Final = 2_000
 
 with_since = sync_to_async(history.with_since)
 _log = logging.getLogger(__name__)
@@ -32,7 +30,7 @@ class ReplicaPages:
     def __init__(self, cluster: str, store: redis.asyncio.Redis) -> None:
         self._cluster = cluster
         self._store = store
-        self._publisher = live.Publisher(store)
+        self._publisher = live.Publisher(store, keep_seconds=KEEP_SECONDS)
         self._rounds = Rounds(f"replicas of {cluster}", EVERY_MS)
         self._failed_before = False
 

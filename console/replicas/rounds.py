@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from typing import Final
+
+EVERY_MS: Final = 2_000
+KEEP_SECONDS: Final = 8
+"""Four rounds: who is master may change in each, so what an ended sampler saw is no answer for longer."""
 
 
 class Rounds:

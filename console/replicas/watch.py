@@ -23,10 +23,9 @@ from console import live
 from console.clusters.reasons import reason_of
 from console.replicas import controllers, figures, history
 from console.replicas.figures import ControllerFigures, DecidedFigures
-from console.replicas.rounds import Rounds
+from console.replicas.rounds import EVERY_MS, KEEP_SECONDS, Rounds
 from console.replicas.shapes import DecidedName, DecidedNames
 
-EVERY_MS: Final = 2_000
 # Where no name server hosts a controller, one may come some day.
 _WITHOUT_MS: Final = 30_000
 _ELECTIONS_MS: Final = 3_600_000
@@ -39,7 +38,7 @@ class ReplicaWatch:
 
     def __init__(self, cluster: str, store: redis.asyncio.Redis | None = None) -> None:
         self._cluster = cluster
-        self._publisher = None if store is None else live.Publisher(store)
+        self._publisher = None if store is None else live.Publisher(store, keep_seconds=KEEP_SECONDS)
         self._rounds = Rounds(f"decisions of {cluster}", EVERY_MS)
         self._kept: dict[str, tuple[object, ...]] = {}
         self._known: dict[str, KnownState] = {}

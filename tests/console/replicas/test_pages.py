@@ -14,6 +14,7 @@ from broker_core.errors import GantryError
 from console import live
 from console.clusters.models import Cluster
 from console.replicas.pages import ReplicaPages
+from console.replicas.rounds import KEEP_SECONDS
 from console.replicas.shapes import Controllers, DecidedNames, Replicas
 from console.replicas.watch import ReplicaWatch
 from tests.console.replicas.administered import administered
@@ -68,6 +69,17 @@ async def test_an_open_page_hears_of_another_master(store: redis.asyncio.Redis, 
     assert after.failover is not None
     assert (before.failover.epoch, after.failover.epoch) == (1, 2)
     assert {before.master_id, after.master_id} == {1, 2}
+
+
+async def test_what_an_ended_sampler_saw_is_soon_forgotten(store: redis.asyncio.Redis, tmp_path: Path) -> None:
+    pages, watch = ReplicaPages("prod", store), ReplicaWatch("prod", store)
+    await Cluster.objects.acreate(name="prod", name_servers=["127.0.0.1:1"])
+    await subscribed("replicas:prod:b")
+    async with replica_group(tmp_path) as group, administered(group.name_server) as admin:
+        await pages.look(admin, {"b"})
+        await watch.look(admin, AT)
+    for subject in ("replicas:prod:b", "controllers:prod", "decisions:prod"):
+        assert 0 < await store.ttl(live.state_key(subject)) <= KEEP_SECONDS < live.KEEP_SECONDS, subject
 
 
 async def test_it_hears_who_leads_and_that_controllers_are_silent(store: redis.asyncio.Redis, tmp_path: Path) -> None:
