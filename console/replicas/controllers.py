@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from broker_core.client.admin.replication import ControllerStatus
 from broker_core.client.answers import Answers
 from broker_core.client.errors import NotSupported
@@ -12,10 +14,13 @@ from console.moments import rfc3339
 from console.replicas import history
 from console.replicas.shapes import Controllers, ControllerState, EngineServer
 
+ANSWER_MS: Final = 1_000
+"""A frozen controller must not keep back what the others say."""
+
 
 def controllers(cluster: str) -> Controllers:
     """Ask every name server; one that hosts no controller is left out, one that is silent is not."""
-    answers = ask(cluster, lambda admin: admin.replication.controllers())
+    answers = ask(cluster, lambda admin: admin.replication.controllers(timeout_ms=ANSWER_MS))
     return shown(answers, are_expected=bool(history.names(cluster)))
 
 

@@ -20,6 +20,7 @@ from console.replicas.shapes import DecidedState, FailoverOfName, FailoverOfRepl
 
 _EPOCHS: Final = 20
 _STATUS_MS: Final = 500
+_HEARD_MS: Final = 1_000
 _ENGINE_SILENT: Final = "what keeps the controllers' decisions does not answer them"
 
 
@@ -46,7 +47,7 @@ async def decided(admin: Admin, name: str) -> Decided | None:
     except GantryError as error:
         return Decided(reason=await why_untold(admin, error))
     try:
-        info = (await admin.replication.in_sync([name])).get(name)
+        info = (await admin.replication.in_sync([name], timeout_ms=_HEARD_MS)).get(name)
     except GantryError:
         info = None  # who is heard is not known then, and told so
     return Decided(known, None if info is None else _heard(info))

@@ -27,10 +27,10 @@ from console.moments import rfc3339
 from console.replicas import history
 from console.replicas.behind import Behind, behind_of
 from console.replicas.deciding import Decided, decided, of_name, of_replica
-from console.replicas.shapes import Replica, Replicas
+from console.replicas.shapes import Replica, Replicas, SilentServer
 from console.replicas.streams import followed_by, streams_of
 
-# A frozen process must not keep back what the others say, as who became master instead of it.
+# A frozen process, also of a name server, must not keep back what the others say, as who became master instead of it.
 _PROCESS_MS: Final = 1_000
 
 
@@ -49,7 +49,9 @@ class Asked:
     last_seen: Mapping[str, datetime] = field(default_factory=dict)
     """When those were listed last that no name server lists any more, by address."""
     silent: GantryError | None = None
-    """Why name servers did not say which processes there are."""
+    """Why no name server said which processes there are."""
+    silent_servers: Mapping[str, str] = field(default_factory=dict)
+    """Why a name server, and its controller if it hosts one, did not answer, by its address."""
 
     def successor(self, broker: BrokerAddress) -> int | None:
         """Return which other replica serves at the address of one; None if what is there speaks for itself.
@@ -98,6 +100,7 @@ def from_memory(said: Asked, known: RememberedBroker, *, is_led: bool) -> Asked:
         reasons=dict.fromkeys(seen, why),
         decision=said.decision if is_led else None,
         last_seen=seen,
+        silent_servers=said.silent_servers,
     )
 
 
@@ -119,10 +122,11 @@ def with_unlisted(said: Asked, known: RememberedBroker) -> Asked:
 async def asked(admin: Admin, name: str) -> Asked:
     """Ask controllers, name servers, and each process of the name at once: one that is silent delays no other."""
     # Both at once: silent name servers, which host the controllers, cost their time-out only once.
-    decision, brokers = await asyncio.gather(decided(admin, name), _listed(admin))
-    silent = brokers if isinstance(brokers, GantryError) else None
+    decision, told = await asyncio.gather(decided(admin, name), admin.clusters.brokers_of_each(timeout_ms=_PROCESS_MS))
     if decision is None or decision.known is None:
-        listed = [] if isinstance(brokers, GantryError) else [each for each in brokers if each.name == name]
+        # One that has just started knows but a part.
+        brokers = max(told.found.values(), key=len, default=[])
+        listed = [each for each in brokers if each.name == name]
         master_id = next((each.broker_id for each in listed if each.is_master), None)
     else:
         state = decision.known.state
@@ -141,15 +145,17 @@ async def asked(admin: Admin, name: str) -> Asked:
         ask_all(answers.found, lambda addr: admin.replication.streams(addr, timeout_ms=_PROCESS_MS)),
     )
     reasons = {addr: reason_of(error, {addr: name}) for addr, error in answers.failed.items()}
-    return Asked(listed, master_id, answers.found, reasons, decision, epochs.found, copying, silent=silent)
-
-
-async def _listed(admin: Admin) -> Sequence[BrokerAddress] | GantryError:
-    """Return the processes that name servers list, or why they do not answer."""
-    try:
-        return await admin.clusters.brokers()
-    except GantryError as error:
-        return error
+    return Asked(
+        listed,
+        master_id,
+        answers.found,
+        reasons,
+        decision,
+        epochs.found,
+        copying,
+        silent=None if told.found else next(iter(told.failed.values()), None),
+        silent_servers={addr: reason_of(error) for addr, error in told.failed.items()},
+    )
 
 
 def shown(name: str, said: Asked) -> Replicas:
@@ -167,6 +173,9 @@ def shown(name: str, said: Asked) -> Replicas:
         replicas=[_replica(each, said, leader) for each in said.listed],
         streams=streams,
         streams_reason=streams_reason,
+        silent_name_servers=[
+            SilentServer(address=addr, reason=reason) for addr, reason in sorted(said.silent_servers.items())
+        ],
     )
 
 

@@ -123,6 +123,13 @@ class FailoverOfName(DecidedState, frozen=True, kw_only=True):
     age_ms: Annotated[int, Meta(description="How old the controller's knowledge is.")]
 
 
+class SilentServer(Struct, frozen=True, kw_only=True):
+    """A name server that did not answer."""
+
+    address: str
+    reason: str
+
+
 class Replicas(Struct, frozen=True, kw_only=True):
     """The processes of one broker name, as they are now."""
 
@@ -137,6 +144,10 @@ class Replicas(Struct, frozen=True, kw_only=True):
     replicas: Sequence[Replica]
     streams: Annotated[Sequence[LogStream] | None, Meta(description="Who copies the master's log, as it says.")]
     streams_reason: Annotated[str | None, Meta(description="Why the master does not tell.")]
+    silent_name_servers: Annotated[
+        Sequence[SilentServer],
+        Meta(description="Those that did not answer within a second, and with them their controllers."),
+    ]
 
 
 class ReplicaPolicy(Struct, frozen=True, kw_only=True):

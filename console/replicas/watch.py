@@ -80,7 +80,7 @@ class ReplicaWatch:
         """
         if self._elections is None:
             await self._restore(now)
-        answers = await admin.replication.controllers()
+        answers = await admin.replication.controllers(timeout_ms=controllers.ANSWER_MS)
         try:
             infos = await self._asked(admin, answers, now)
         except GantryError:

@@ -166,6 +166,10 @@ class Clusters:
         """Return the same as a name server tells it now; `brokers` may be a second old."""
         return await self._requests.brokers_now()
 
+    async def brokers_of_each(self, *, timeout_ms: int) -> Answers[list[BrokerAddress]]:
+        """Return the same as each name server tells it now: one that is silent keeps no other back."""
+        return await self._requests.brokers_of_each(timeout_ms)
+
     async def masters(self) -> dict[str, str]:
         """Return address → broker name of every master; raise Unreachable."""
         return await self._requests.masters()

@@ -77,7 +77,9 @@ class Replication:
         """Return all controllers by their addresses; a name server that hosts none is a failed answer."""
         return await self._requests.ask_each(self._addresses(), lambda addr: self._status(addr, timeout_ms))
 
-    async def in_sync(self, names: list[str] | None = None, *, by: str | None = None) -> dict[str, ReplicasInfo]:
+    async def in_sync(
+        self, names: list[str] | None = None, *, by: str | None = None, timeout_ms: int | None = None
+    ) -> dict[str, ReplicasInfo]:
         """Return masters and replicas of these broker names, or of all (1006); a name that is unknown is left out.
 
         A controller tells what it read last, however long ago; `by` is the address of one that knows better.
@@ -85,9 +87,9 @@ class Replication:
         asked = fastjson.dumps_strict(names) if names is not None else b""
         header = headers.GetSyncStateDataRequest()
         if by is None:
-            address, answer = await self._ask(header, asked)
+            address, answer = await self._ask(header, asked, timeout_ms=timeout_ms)
         else:
-            address, answer = by, await self._requests.ask(by, header, asked)
+            address, answer = by, await self._requests.ask(by, header, asked, timeout_ms=timeout_ms)
         return self._requests.decode(BrokerReplicasInfo, answer, address).replicas_info_table
 
     async def state(self, name: str) -> KnownState:

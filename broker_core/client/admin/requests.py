@@ -68,6 +68,19 @@ class AdminRequests:
         self._asked_at = time.monotonic()
         return self._brokers
 
+    async def brokers_of_each(self, timeout_ms: int) -> Answers[list[BrokerAddress]]:
+        """Return the same as each name server tells it now, by its address."""
+
+        async def ask(addr: str) -> list[BrokerAddress]:
+            try:
+                info = await self.ask_for(ClusterInfo, addr, GetBrokerClusterInfoRequest(), timeout_ms=timeout_ms)
+            except ClientError as error:
+                error.of_name_server = True
+                raise
+            return _addresses(info)
+
+        return await ask_all(self.session.name_servers.addresses, ask)
+
     async def masters(self) -> dict[str, str]:
         """Return address → broker name of every master."""
         return {broker.addr: broker.name for broker in await self.brokers() if broker.is_master}

@@ -6575,6 +6575,8 @@ export interface components {
             streams: components["schemas"]["LogStream"][] | null;
             /** @description Why the master does not tell. */
             streams_reason: string | null;
+            /** @description Those that did not answer within a second, and with them their controllers. */
+            silent_name_servers: components["schemas"]["SilentServer"][];
         };
         /** @enum {string} */
         ReplicasModeEnum: "static" | "failover";
@@ -7437,6 +7439,11 @@ export interface components {
         /** @description A member that did not say what it does. */
         SilentMember: {
             client_id: string;
+            reason: string;
+        };
+        /** @description A name server that did not answer. */
+        SilentServer: {
+            address: string;
             reason: string;
         };
         /** @enum {string} */

@@ -59,6 +59,7 @@ def replicas(*ids: int) -> Replicas:
         replicas=rows,
         streams=None,
         streams_reason=None,
+        silent_name_servers=[],
     )
 
 

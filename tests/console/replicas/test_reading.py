@@ -60,6 +60,20 @@ async def test_a_process_that_accepts_and_says_nothing_is_unknown_soon() -> None
         assert (frozen.reason or "").endswith("did not answer within 1 s")
 
 
+async def test_a_frozen_name_server_is_named_and_costs_no_more_than_a_process() -> None:
+    async with scripted_cluster("broker-a") as frozen, scripted_cluster("broker-a") as cluster:
+        for code in (RequestCode.GET_BROKER_CLUSTER_INFO, RequestCode.NAME_STATE):
+            frozen.name_server.on(code, say_nothing())
+        servers = [frozen.name_server.addr, cluster.name_server.addr]
+        async with Session(ClientConfig(servers)) as session:
+            found = await read(session)
+        (silent,) = found.silent_name_servers
+        assert silent.address == frozen.name_server.addr
+        assert silent.reason.endswith("did not answer within 1 s")
+        (process,) = found.replicas
+        assert process.address == cluster["broker-a"].addr
+
+
 async def test_a_controller_whose_engine_is_silent_keeps_nobody_back() -> None:
     async with scripted_cluster("broker-a") as cluster, Session(ClientConfig([cluster.name_server.addr])) as session:
         told = headers.GetMetadataInfoResponse("local", "n1", "n1", is_leader=False, peers="n1")

@@ -38,6 +38,7 @@ export const replicas = {
     confirm: "Confirmed",
     setBack: "The state that controllers keep is older than what replicas know. Nothing is decided until it heals or somebody adopts a state.",
     noController: "What controllers decided is not known: {{reason}}",
+    silentServers: "These name servers, and their controllers, do not answer: {{servers}}",
     now: "Now",
     after: "After",
     lacks: "The new master had {{bytes}} less than the longest log when it was heard last.",

@@ -37,6 +37,7 @@ export const replicas = {
     confirm: "已确认",
     setBack: "控制器保存的状态早于副本所知的状态。恢复或人工采纳之前不作任何决定。",
     noController: "无法得知控制器的决定：{{reason}}",
+    silentServers: "以下 Name server 及其控制器没有响应：{{servers}}",
     now: "现在",
     after: "之后",
     lacks: "最近一次心跳时，新主比最长的日志少 {{bytes}}。",

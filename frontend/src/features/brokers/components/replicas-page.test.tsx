@@ -10,7 +10,7 @@ const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
 const rowOf = async (address: string) => within((await screen.findByText(address, { selector: "td *" })).closest("tr") as HTMLElement)
 
 const open = (replicas: Replica[], master_id: number | null = 0) => {
-  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas, streams: [], streams_reason: null })
+  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] })
   renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
 }
 
@@ -25,7 +25,7 @@ const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"]
 
 const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
   const failover = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2, stuck: null, set_back: false, age_ms: 0, ...state }
-  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas, streams: [], streams_reason: null }
+  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
 }
 
 const HISTORY = `${REPLICAS}/history`
@@ -97,13 +97,13 @@ describe("the page of one broker name", () => {
 
   it("lists who copies the log as the master says, and says why it does not tell", async () => {
     const stream = { address: "10.0.0.2:51234", broker_id: null, acked: 990, lacking_bytes: 10, in_sync: true, bytes_per_second: 4_096, from_offset: 0 }
-    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: [stream], streams_reason: null })
+    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: [stream], streams_reason: null, silent_name_servers: [] })
     const { unmount } = renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
     const row = await rowOf("10.0.0.2:51234")
     for (const words of ["Near", "990", "10 B", "4,096 B"]) expect(row.getByText(words)).toBeTruthy()
     expect(row.getByLabelText("Not known: slaves in static mode do not tell their id")).toBeTruthy()
     unmount()
-    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: null, streams_reason: "it is gone" })
+    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: null, streams_reason: "it is gone", silent_name_servers: [] })
     renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
     expect(await screen.findByText("it is gone")).toBeTruthy()
   })

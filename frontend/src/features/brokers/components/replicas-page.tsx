@@ -79,11 +79,12 @@ function FormButton({ words, onOpen }: { words: string; onOpen: () => void }) {
 }
 
 /** What stops sends or decisions, and needs somebody. */
-function Banners({ replicas: { failover, failover_reason: reason }, onAdopt }: { replicas: Replicas; onAdopt: () => void }) {
+function Banners({ replicas: { failover, failover_reason: reason, silent_name_servers: silent }, onAdopt }: { replicas: Replicas; onAdopt: () => void }) {
   const { t } = useTranslation()
   return (
     <>
       {reason !== null && <Callout>{t("replicas.noController", { reason: reasonIn(t, reason) })}</Callout>}
+      {silent.length > 0 && <Callout>{t("replicas.silentServers", { servers: silent.map(({ address }) => address).join(t("list.comma")) })}</Callout>}
       {failover?.set_back && (
         <Callout tone="crit">
           {t("replicas.setBack")} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
