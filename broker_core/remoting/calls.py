@@ -32,6 +32,8 @@ class PendingCalls:
         self._opaques = itertools.count()
         self._calls: dict[int, _Call] = {}
         self._timer: asyncio.TimerHandle | None = None
+        # uvloop's handle for a time that has passed does not tell it.
+        self._expires_at = 0.0
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -44,7 +46,7 @@ class PendingCalls:
         """Return the response with this number; raises RemotingTimeout after `deadline`, or ConnectionClosed."""
         future: asyncio.Future[Command] = self._loop.create_future()
         self._calls[opaque] = _Call(future, deadline, timeout_ms)
-        if self._timer is None or deadline < self._timer.when():
+        if self._timer is None or deadline < self._expires_at:
             self._expire_at(deadline)
         try:
             return await future
@@ -70,6 +72,7 @@ class PendingCalls:
     def _expire_at(self, deadline: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._expires_at = deadline
         self._timer = self._loop.call_at(deadline, self._expire)
 
     def _expire(self) -> None:
