@@ -64,6 +64,7 @@ TIMER_ENQUEUE_MS: Final = "TIMER_ENQUEUE_MS"
 TIMER_SEQ: Final = "TIMER_SEQ"
 TIMER_RECALLED: Final = "TIMER_RECALLED"
 TIMER_DONE_MS: Final = "TIMER_DONE_MS"
+TIMER_DONE_UPTO: Final = "TIMER_DONE_UPTO"
 
 OF_DELIVERIES: Final = (POP_CK, POP_CK_OFFSET, FIRST_POP_TIME)
 """Properties of one delivery by lease: in a sent message they would refer to a different delivery."""
@@ -71,7 +72,7 @@ OF_DELIVERIES: Final = (POP_CK, POP_CK_OFFSET, FIRST_POP_TIME)
 TIMERS: Final = (TIMER_DELAY_MS, TIMER_DELAY_SEC, TIMER_DELIVER_MS)
 """Properties that request delivery at a certain time (5.x)."""
 
-OF_TIMER: Final = (TIMER_OUT_MS, TIMER_ENQUEUE_MS, TIMER_SEQ, TIMER_RECALLED, TIMER_DONE_MS)
+OF_TIMER: Final = (TIMER_OUT_MS, TIMER_ENQUEUE_MS, TIMER_SEQ, TIMER_RECALLED, TIMER_DONE_MS, TIMER_DONE_UPTO)
 """Properties that a broker's timer sets (broker/README.md#delivery-times); they mean nothing in a sent message."""
 
 # Names that clients must not use for their own properties; brokers do not enforce this.

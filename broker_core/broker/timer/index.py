@@ -137,7 +137,9 @@ class TimerIndex:
         self._count_hour(recalled.at, Outcomes(0, 0, 0), recalled=1)
 
     def _drop_done(self, event: Done) -> None:
-        gone = self._db.execute("SELECT seq FROM pending WHERE due <= ?", (event.until,)).fetchall()
+        gone = self._db.execute(
+            "SELECT seq FROM pending WHERE due <= ? AND log_offset < ?", (event.until, event.upto)
+        ).fetchall()
         self.remove([seq for (seq,) in gone])
         self.log_end = max(self.log_end, event.log_offset)
 

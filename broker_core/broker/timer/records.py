@@ -5,7 +5,8 @@ parked                 a message as it was sent, with TIMER_OUT_MS (when it is d
 parked again           the same with TIMER_SEQ and TIMER_ENQUEUE_MS: it is due at another time, or its first record is
                        about to leave the log
 recalled               TIMER_RECALLED: the message with this number is not delivered any more
-done                   TIMER_DONE_MS: everything before this record that was due until then has been delivered
+done                   TIMER_DONE_MS, TIMER_DONE_UPTO: everything that was due until then, and whose record lies before
+                       this log offset, has been delivered
 ====================== ==========================================================================================
 
 A message's number is the queue offset of its first record. A delivered message carries it as TIMER_SEQ, by which a
@@ -45,10 +46,11 @@ class Recalled(NamedTuple):
 
 
 class Done(NamedTuple):
-    """Everything that was due until a time was delivered before this place in the log."""
+    """What was due until a time, of the records before `upto`, was delivered before this place in the log."""
 
     until: int
     log_offset: int
+    upto: int
 
 
 Event = Parked | Recalled | Done
@@ -97,9 +99,12 @@ def recalled(seq: int) -> Message:
     return Message(TIMER_TOPIC, b"", {names.TIMER_RECALLED: str(seq)})
 
 
-def done(until: int) -> Message:
-    """Return the record that says up to which time everything was delivered."""
-    return Message(TIMER_TOPIC, b"", {names.TIMER_DONE_MS: str(until)})
+def done(until: int, upto: int) -> Message:
+    """Return the record that says up to which time everything before a log offset was delivered.
+
+    Records behind it may be in the log already and not be shown yet: nobody could deliver them.
+    """
+    return Message(TIMER_TOPIC, b"", {names.TIMER_DONE_MS: str(until), names.TIMER_DONE_UPTO: str(upto)})
 
 
 def delivered(stored: StoredMessage, seq: int) -> tuple[Message, int]:
@@ -119,7 +124,8 @@ def event_of(stored: StoredMessage) -> Event | None:
         return None if seq is None else Recalled(seq, stored.store_timestamp)
     if names.TIMER_DONE_MS in pairs:
         until = number_of(pairs[names.TIMER_DONE_MS])
-        return None if until is None else Done(until, stored.log_offset)
+        upto = number_of(pairs.get(names.TIMER_DONE_UPTO, ""))
+        return None if until is None else Done(until, stored.log_offset, stored.log_offset if upto is None else upto)
     return _parked_of(stored)
 
 

@@ -292,10 +292,10 @@ class Timer:
             return "waits"
 
     def _mark(self, now: int) -> None:
-        """Note in the log, at most once a minute, that nothing is left of what was due until now."""
+        """Note in the log, at most once a minute, that nothing is left of what was due until now and is shown."""
         if self._has_delivered and not 0 <= now - self._marked_at < _MARK_MS:
             try:
-                self._put(records.done(now), self._origin())
+                self._put(records.done(now, self._store.dispatched_log_offset), self._origin())
             except NOT_NOW as error:
                 _log.warning("timer: it cannot be noted yet what was delivered: %s", error)
                 return

@@ -54,7 +54,7 @@ def test_a_message_keeps_its_number_and_its_first_time_when_it_is_parked_again(d
 @given(TIMES)
 def test_marks_are_read_back(number: int) -> None:
     assert event_of(stored(records.recalled(number))) == Recalled(number, 1_000)
-    assert event_of(stored(records.done(number))) == Done(number, 700)
+    assert event_of(stored(records.done(number, 600))) == Done(number, 700, 600)
 
 
 @settings(max_examples=30)

@@ -299,6 +299,29 @@ def test_while_the_in_sync_set_takes_nothing_the_timer_rests_and_loses_nothing(s
     assert scene.arrived() == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("takes_over", [False, True])
+def test_what_is_confirmed_after_its_time_is_delivered_though_a_mark_lies_behind_it(
+    scene: Scene, takes_over: bool
+) -> None:
+    scene.park(b"a", due_in=100)
+    scene.park(b"late", due_in=70_000)
+    scene.park(b"far", due_in=DAY)
+    scene.wait(100)  # noted at once; the next delivery is noted when a minute has passed
+    # The in-sync set confirms nothing for that minute, in which "b" becomes due
+    scene.store.limit_dispatch(scene.store.appended_log_offset)
+    scene.park(b"b", due_in=100)
+    scene.wait(70_000)
+    assert scene.arrived() == [b"a"]
+
+    scene.store.limit_dispatch(None)
+    scene.store.dispatch()
+    if takes_over:
+        scene.lose_index()
+    scene.wait(1)
+
+    assert scene.arrived() == [b"a", b"late", b"b"]
+
+
 def test_what_was_delivered_in_a_part_of_the_log_that_was_cut_is_delivered_again(scene: Scene) -> None:
     scene.park(b"a", due_in=100)
     before = scene.store.appended_log_offset
