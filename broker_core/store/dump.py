@@ -92,7 +92,7 @@ def record(data: memoryview, log_offset: int, *, as_hex: bool) -> Iterator[str]:
 
 
 def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int) -> Iterator[str]:
-    """List the messages of a queue, one per line."""
+    """List the messages of a queue, one per line, and say how to see those that follow."""
     while count > 0:
         answer = reader.get(topic, queue_id, begin, max_messages=min(count, 100))
         lines = {int(found.queue_offset): _line(found) for found in _decoded(answer.records)}
@@ -103,6 +103,9 @@ def queue(reader: StoreReader, topic: str, queue_id: int, begin: int, count: int
             return
         count -= answer.next_offset - begin
         begin = answer.next_offset
+    more = reader.range(topic, queue_id)[1] - begin
+    if more > 0:
+        yield f"{more} more: --from {begin} begins with them, --count N lists N at once"
 
 
 def by_key(found: IndexSearch) -> Iterator[str]:

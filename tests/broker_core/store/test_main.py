@@ -105,7 +105,9 @@ def test_messages_of_a_queue_are_listed(folder: Path, capsys: pytest.CaptureFixt
     assert status == 0
     lines = text.splitlines()
     assert [line.split()[0] for line in lines] == ["0:25", "0:26", "0:27", "0:28", "0:29", "30"]
-    assert len(run(capsys, "queue", folder, "T", 0, "--count", 12)[1].splitlines()) == 12
+    *listed, rest = run(capsys, "queue", folder, "T", 0, "--count", 12)[1].splitlines()
+    assert len(listed) == 12
+    assert rest == "18 more: --from 12 begins with them, --count N lists N at once"
 
 
 def test_messages_with_a_key_are_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
