@@ -210,7 +210,9 @@ class Replica:
                 return self._take_over(view, now)
             return self.mastership.viewed(view)
         if not view.is_registered(self.me.id, self.me.life):
-            return self._stop_leading(view) if self.mastership is not None else self._drop_following()
+            left = self._stop_leading(view) if self.mastership is not None else self._drop_following()
+            # Who was removed is no slave either: clients are not to find it in the routes.
+            return left if known is not None else [*left, *self._fence(Refusal.FENCED)]
         return [*self._stop_leading(view), *self._follow(view)]
 
     def _take_over(self, view: NameState, now: float) -> list[Effect]:
@@ -218,7 +220,7 @@ class Replica:
         effects = [*self._drop_following(), *self._end_mastership()]
         try:
             if not self.taking_over.begin(view.epoch, now):
-                return [*effects, *self._fence()]
+                return [*effects, *self._fence(Refusal.NO_ROOM)]
         except StoreError as error:
             return [*effects, Halt(f"epoch {view.epoch} cannot begin here: {error}")]
         self.mastership = Mastership(self.me, view, self._store, self._settings.master, now)
@@ -228,11 +230,11 @@ class Replica:
         self.kind = kind
         return Become(role_in(view, kind, self.identity.broker_id))
 
-    def _fence(self) -> list[Effect]:
+    def _fence(self, reason: Refusal) -> list[Effect]:
         if self.kind is RoleKind.FENCED:
             return []
         self.kind = RoleKind.FENCED
-        return [Become(Role(self.kind, self.identity.broker_id)), RefuseWaiting(Refusal.NO_ROOM)]
+        return [Become(Role(self.kind, self.identity.broker_id)), RefuseWaiting(reason)]
 
     def _stop_leading(self, view: NameState) -> list[Effect]:
         """Step down: the role first, then those who wait, then the streams."""

@@ -11,6 +11,9 @@ from broker_core.broker.config import FailoverSettings
 from broker_core.broker.replication.identity_file import save_identity
 from broker_core.broker.replication.messages import Identity, Refusal
 from broker_core.broker.role import RoleKind
+from broker_core.client.admin import Admin
+from broker_core.client.config import ClientConfig
+from broker_core.client.session import Session
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies.controller import decode_state, encode_state
 from broker_core.protocol.bodies.replicas import EpochEntryCache, HaClientRuntimeInfo, HaRuntimeInfo
@@ -52,6 +55,24 @@ async def test_with_synchronous_flush_an_answer_says_that_every_replica_has_it_o
             end = master.store.confirmed_log_offset
             assert end == master.store.appended_log_offset
             assert all(each.store.flushed_log_offset >= end for each in group.brokers.values())
+
+
+async def test_a_living_replica_that_is_removed_leaves_the_routes_at_once(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=3) as group, Session(ClientConfig((group.name_server,))) as session:
+        admin, gone = Admin(session), group.slaves()[0]
+        addresses = {each.address for each in group.brokers.values()}
+
+        async def listed() -> set[str]:
+            return {each.addr for each in await admin.clusters.brokers_now()}
+
+        async def is_listed(wanted: set[str]) -> bool:
+            return await listed() == wanted
+
+        await eventually(lambda: is_listed(addresses))
+        await admin.replication.remove("b", [gone.components.roles.now.broker_id], even_living=True)
+        await eventually(lambda: is_listed(addresses - {gone.address}))
+        assert gone.components.roles.now.kind is RoleKind.FENCED
+        assert (await group.send(await group.master(), b"a")).code == ResponseCode.SUCCESS
 
 
 async def test_a_master_that_comes_back_follows_and_joins_the_set(tmp_path: Path) -> None:

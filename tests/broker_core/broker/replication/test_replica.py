@@ -119,6 +119,17 @@ def test_a_replica_that_was_refused_goes_on_with_its_heartbeats() -> None:
     assert beats == list(range(200, 210))
 
 
+def test_a_slave_that_is_no_replica_any_more_serves_nothing_until_it_is_one_again() -> None:
+    each = replica()
+    state = view(MasterLife(2, "1-z"), version=6)
+    others = {number: known for number, known in state.replicas.items() if number != ME.broker_id}
+    assert any(isinstance(effect, Become) and effect.role.kind is RoleKind.SLAVE for effect in told(each, state))
+    removed = told(each, replace(state, version=7, replicas=others))
+    assert Become(Role(RoleKind.FENCED, ME.broker_id)) in removed
+    again = told(each, replace(state, version=8))
+    assert any(isinstance(effect, Become) and effect.role.kind is RoleKind.SLAVE for effect in again)
+
+
 def test_a_replica_that_was_removed_asks_more_and_more_rarely() -> None:
     times = refused(replica(), 0.0, 200.0)
     pauses = [later - earlier for earlier, later in pairwise(times)]
