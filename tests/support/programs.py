@@ -8,8 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import redirect_stderr
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from broker_core.spark.session import SessionConfig
 from tests.support.cluster import ROOT
 
 PATIENCE_SECONDS = 240.0
+_LOOK_SECONDS = 0.05
 
 
 @dataclass
@@ -66,16 +68,33 @@ class Program:
         finally:
             kill(child)
 
-    def run_here(self, request: Mapping[str, Any], spark: SparkSession) -> int:
-        """Run the program in this process and a Spark that goes on; return its exit status."""
+    def run_here(
+        self, request: Mapping[str, Any], spark: SparkSession | None, *, meanwhile: Callable[[], object] = lambda: True
+    ) -> int:
+        """Run the program in this process and a Spark that goes on, or without any; return its exit status.
+
+        `meanwhile` is called in a thread until it returns something true, at most until the program has ended.
+        """
         self.write(request)
         work = importlib.import_module(f"broker_core.spark.programs.{self.type}").work
         handler = signal.getsignal(signal.SIGTERM)
         try:
-            with self._log.open("a") as log, redirect_stderr(log):
+            with self._log.open("a") as log, redirect_stderr(log), _called(meanwhile):
                 return run_job(JobFolder(self.folder), work, _GivenSpark(spark), python_s=0.0)
         finally:
             signal.signal(signal.SIGTERM, handler)
+
+    def cancel_here(self, request: Mapping[str, Any], spark: SparkSession, *, when: Callable[[], bool]) -> int:
+        """Run the program as `run_here` does, and stop it as its launcher would when `when` says so of its progress."""
+
+        def cancel() -> bool:
+            is_time = when()
+            if is_time:
+                # The program listens since before its first progress: the signal does not end this process.
+                os.kill(os.getpid(), signal.SIGTERM)
+            return is_time
+
+        return self.run_here(request, spark, meanwhile=cancel)
 
     def control(self, **wanted: Any) -> None:
         """Tell the running program something, as the launcher does."""
@@ -106,13 +125,32 @@ class Program:
         return self.folder / "log"
 
 
+@contextmanager
+def _called(work: Callable[[], object]) -> Iterator[None]:
+    """Call `work` again and again in a thread until it returns something true, at most until the block ends."""
+    is_over = threading.Event()
+
+    def call() -> None:
+        while not work() and not is_over.wait(_LOOK_SECONDS):
+            pass
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
 @dataclass
 class _GivenSpark:
-    """A Spark that goes on."""
+    """A Spark that goes on, or none."""
 
-    session: SparkSession
+    session: SparkSession | None
 
     def start(self, config: SessionConfig) -> SparkSession:
+        assert self.session is not None, "nothing of this needs Spark"
         return self.session
 
     def end(self) -> None:

@@ -95,5 +95,5 @@ def test_what_may_still_come_ends_when_the_lateness_behind_the_range_is_over(
 def test_a_way_of_pairing_that_does_not_exist_ends_with_2(tmp_path: Path, spark_cache: Path) -> None:
     place = {"store": str(tmp_path / "store"), "broker": "broker-a", "name_servers": []}
     program = Program(tmp_path / "job", "reconcile", place, spark_cache)
-    assert program.run({"left": {"topic": "ledger"}, "right": {"topic": "orders"}, "by": "luck"}) == 2
+    assert program.run_here({"left": {"topic": "ledger"}, "right": {"topic": "orders"}, "by": "luck"}, None) == 2
     assert "by='luck'" in program.read("result.json")["reason"]

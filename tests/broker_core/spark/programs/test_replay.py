@@ -1,4 +1,4 @@
-"""The replay as a separate process: exit codes, files, and continuation after a kill."""
+"""The replay: exit codes, files, and continuation after a kill, a pause and a cancel."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bodies(session: BlockingSession, topic: str) -> dict[int, list[bytes]]:
 
 
 def test_a_replay_that_was_killed_paused_and_cancelled_counts_as_one_that_was_not(
-    program: Program, session: BlockingSession, topics: tuple[str, str]
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
 ) -> None:
     source, target = topics
     slow: dict[str, Any] = {
@@ -73,17 +73,20 @@ def test_a_replay_that_was_killed_paused_and_cancelled_counts_as_one_that_was_no
     assert program.read("result.json")["reason"] == f"paused; {paused} messages were written and remain"
     # and resumed, and cancelled in the middle
     program.control(pause=False)
-    child = program.start(slow)
-    wait_until(lambda: program.progress()["written"] > paused + 200 or child.poll(), within=PATIENCE)
-    child.terminate()
-    assert child.wait(60) == 130, f"{paused} were written before"
+    assert program.cancel_here(slow, spark, when=lambda: program.progress()["written"] > paused + 200) == 130
     assert "messages were written and remain" in program.read("result.json")["reason"]
     assert paused + 200 < sum(map(len, bodies(session, target).values())) < 3000
     # When it is resumed, and its limit is lifted while it runs
-    child = program.start({**slow, "limits": {"messages_per_second": 1}})
-    wait_until(lambda: "copying" in program.log.rpartition("starting Spark")[2] or child.poll(), within=PATIENCE)
-    program.control(messages_per_second=None)
-    assert child.wait(60) == 0, program.log
+    began = program.log.count("starting Spark")
+
+    def lift_the_limit() -> bool:
+        is_running = program.log.count("starting Spark") > began
+        if is_running:
+            program.control(messages_per_second=None)
+        return is_running
+
+    slowest = {**slow, "limits": {"messages_per_second": 1}}
+    assert program.run_here(slowest, spark, meanwhile=lift_the_limit) == 0, program.log
     # Then every message is copied once, in order, and the counts are right
     assert bodies(session, target) == bodies(session, source)
     counters = program.read("result.json")["counters"]
@@ -99,16 +102,18 @@ def test_a_request_that_cannot_be_served_ends_with_2_and_says_why(program: Progr
     assert "nowhere" in program.read("result.json")["reason"]
 
 
-def test_a_broker_that_is_away_ends_with_4(program: Program, topics: tuple[str, str]) -> None:
+def test_a_broker_that_is_away_ends_with_4(program: Program, topics: tuple[str, str], spark: SparkSession) -> None:
     program.source = {**program.source, "name_servers": ["127.0.0.1:1"]}
-    assert program.run({"source": {"topic": topics[0]}, "target": {"topic": topics[1]}}) == 4
+    assert program.run_here({"source": {"topic": topics[0]}, "target": {"topic": topics[1]}}, spark) == 4
 
 
-def test_a_changed_request_does_not_continue_with_the_old_plan(program: Program, topics: tuple[str, str]) -> None:
+def test_a_changed_request_does_not_continue_with_the_old_plan(
+    program: Program, topics: tuple[str, str], spark: SparkSession
+) -> None:
     request = {"source": {"topic": topics[0], "queues": [0], "keys": ["none"]}, "target": {"topic": topics[1]}}
     program.folder.mkdir()
     (program.folder / "plan.json").write_text('{"request_hash": "other", "lanes": []}')
-    assert program.run(request) == 2
+    assert program.run_here(request, spark) == 2
     assert "another request" in program.read("result.json")["reason"]
 
 
@@ -117,7 +122,7 @@ def test_a_dry_run_writes_nothing_and_needs_no_spark(
 ) -> None:
     source, target = topics
     request = {"source": {"topic": source}, "target": {"topic": target}, "limits": {"messages_per_second": 500}}
-    assert program.run({**request, "dry_run": True}) == 0, program.log
+    assert program.run_here({**request, "dry_run": True}, None) == 0, program.log
     report, row = program.read("report.json"), program.read("summary.json")
     assert (report["messages"], report["estimated_ms"], report["estimated_by"]) == (3000, 6000, "limit")
     assert [(queue["from"], queue["to"], queue["messages"]) for queue in report["queues"]] == [
@@ -142,7 +147,7 @@ def test_a_dry_run_with_a_limit_does_not_tell_bytes_and_times_of_all_that_it_fou
     """Only the job shows which messages `max_messages` takes; the queues and counters are of all that was found."""
     source, target = topics
     request = {"source": {"topic": source}, "target": {"topic": target}, "dry_run": True}
-    assert program.run({**request, "limits": {"max_messages": 2}}) == 0, program.log
+    assert program.run_here({**request, "limits": {"max_messages": 2}}, None) == 0, program.log
     report = program.read("report.json")
     assert (report["messages"], report["found"]) == (2, 3000)
     assert (report["bytes"], report["first_at"], report["last_at"]) == (None, None, None)
@@ -183,10 +188,8 @@ def test_expressions_choose_and_change_messages_also_over_a_cancel(
         "limits": {"messages_per_second": 200},
     }
     # Given a replay with expressions that is cancelled in the middle
-    child = program.start(asked)
-    wait_until(lambda: program.progress().get("written", 0) > 200 or child.poll(), within=PATIENCE)
-    child.terminate()
-    assert child.wait(60) == 130, program.log
+    cancelled = program.cancel_here(asked, spark, when=lambda: program.progress().get("written", 0) > 200)
+    assert cancelled == 130, program.log
     # When it is resumed without a limit
     program.control(messages_per_second=None)
     assert program.run_here(asked, spark) == 0, program.log
@@ -214,10 +217,8 @@ def test_every_message_that_was_refused_is_named_once_also_over_a_cancel(
         "source": {"topic": topics[0]}, "target": {"topic": topics[1], "transform": {"tag": tag}},
         "limits": {"messages_per_second": 300},
     }  # fmt: skip
-    child = program.start(asked)
-    wait_until(lambda: program.progress().get("failed", 0) > 100 or child.poll(), within=PATIENCE)
-    child.terminate()
-    assert child.wait(60) == 130, program.log
+    cancelled = program.cancel_here(asked, spark, when=lambda: program.progress().get("failed", 0) > 100)
+    assert cancelled == 130, program.log
     # When it goes on
     program.control(messages_per_second=None)
     assert program.run_here(asked, spark) == 3, program.log
@@ -333,12 +334,12 @@ def test_the_counters_of_a_replay_that_failed_midway_add_up_to_the_copies(
 
 
 def test_a_topic_that_groups_read_by_now_gets_no_copies(
-    program: Program, session: BlockingSession, topics: tuple[str, str]
+    program: Program, session: BlockingSession, topics: tuple[str, str], spark: SparkSession
 ) -> None:
     """Also a schedule replays into a topic that groups read only with `allow_live_target`."""
     source, target = topics
     assert not session.run(session.admin.offsets.set("billing", {MessageQueue(target, "broker-a", 0): 0})).failed
-    assert program.run({"source": {"topic": source}, "target": {"topic": target}}) == 2
+    assert program.run_here({"source": {"topic": source}, "target": {"topic": target}}, spark) == 2
     reason = f"1 group(s) read topic {target!r}; only allow_live_target gives them copies"
     assert program.read("result.json")["reason"] == reason
 

@@ -1,4 +1,4 @@
-"""A store against itself, as a separate process."""
+"""A store against itself."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 from tests.support.programs import Program
 from tests.support.stores import overwrite, segment
 from tests.support.topics import orders, write_topic
-
-pytestmark = pytest.mark.spark
 
 
 def program(tmp_path: Path, store: Path | None) -> Program:
@@ -26,7 +24,7 @@ def test_a_store_is_compared_with_itself_without_spark(tmp_path: Path, is_damage
     if is_damaged:
         overwrite(segment(store), segment(store).read_bytes().index(b'{"n":7}'), b"z")
     running = program(tmp_path, store)
-    assert running.run({"check": "store"}) == (3 if is_damaged else 0), running.log
+    assert running.run_here({"check": "store"}, None) == (3 if is_damaged else 0), running.log
     report, result = running.read("report.json"), running.read("result.json")
     assert (report["tiles"]["records"], report["tiles"]["units"]) == (50 - is_damaged, 50)
     assert report["faults"] == ({"damaged message": 1} if is_damaged else {})
@@ -49,7 +47,7 @@ def test_each_store_of_several_brokers_is_checked(tmp_path: Path) -> None:
     running = program(tmp_path, tmp_path / "store")
     running.source = {**running.source, "more_stores": {"broker-b": str(tmp_path / "store-b")}}
 
-    assert running.run({"check": "store"}) == 3, running.log
+    assert running.run_here({"check": "store"}, None) == 3, running.log
 
     report, counters = running.read("report.json"), running.progress()
     assert report["tiles"]["records"] == 99
@@ -60,5 +58,5 @@ def test_each_store_of_several_brokers_is_checked(tmp_path: Path) -> None:
 
 def test_only_a_store_of_this_machine_is_checked(tmp_path: Path) -> None:
     running = program(tmp_path, None)
-    assert running.run({"check": "store"}) == 2
+    assert running.run_here({"check": "store"}, None) == 2
     assert "whose files are on this machine" in running.read("result.json")["reason"]
