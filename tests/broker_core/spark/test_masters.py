@@ -15,9 +15,10 @@ def test_these_masters_run_the_programs(master: str) -> None:
     check_master(master)
 
 
-def test_another_master_is_refused_and_the_known_ones_are_named() -> None:
-    with pytest.raises(BadRequest, match=r"'mesos://h:5050' cannot run .*; name local\[N\], spark://.* or yarn"):
-        check_master("mesos://h:5050")
+@pytest.mark.parametrize("master", ["mesos://h:5050", "nowhere"])
+def test_another_master_is_refused_and_the_known_ones_are_named(master: str) -> None:
+    with pytest.raises(BadRequest, match=rf"'{master}' cannot run .*; name local\[N\], spark://.* or yarn"):
+        check_master(master)
 
 
 @pytest.mark.parametrize(
