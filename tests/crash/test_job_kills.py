@@ -169,6 +169,7 @@ def test_replays_go_on_after_every_process_was_killed(gantry: Gantry, replays: R
     kill(java(replays.driver(jvm)))
     jobs = {"program-killed": replays.end(program), "jvm-killed": replays.end(jvm)}
     assert [job["retries"] for job in jobs.values()] == [1, 1]
+    assert "Spark's Java process has ended" in (replays.folder(jvm) / "log").read_text()
     # and one during which the broker, Redis and the Celery worker are killed, one after another
     others = replays.start("others-killed", 150)
     for part, words in enumerate(((b"broker_core",), (b"redis-server",), (b"celery", b"worker")), 1):

@@ -39,7 +39,7 @@ GROUPS: Final = (
     # One after the other they take longer than all else.
     _rule(r"tests/broker_core/spark/programs/", kind="spark", is_apart=True),
     _rule(r"tests/broker_core/spark/", kind="spark", name="spark"),
-    _rule(r"tests/console/jobs/test_(deaths|drivers|schedule_copies)", kind="spark"),
+    _rule(r"tests/console/jobs/test_(cancelled_replay|drivers|schedule_copies)", kind="spark"),
     _rule(r"tests/crash/test_job_kills", kind="spark"),
     _rule(r"tests/scenarios/", kind="whole"),
     # It mostly waits, for a minute at a time.

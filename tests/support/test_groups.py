@@ -35,11 +35,11 @@ def test_what_shares_nothing_goes_apart(one: str, other: str) -> None:
 
 
 def test_two_sparks_are_of_one_kind() -> None:
-    one, other = "tests/broker_core/spark/test_source.py::test_a", "tests/console/jobs/test_deaths.py::test_b"
+    one, other = "tests/broker_core/spark/test_source.py::test_a", "tests/console/jobs/test_drivers.py::test_b"
     assert rule_of(one).kind == rule_of(other).kind == "spark"
 
 
-SPARK = "tests/console/jobs/test_deaths.py"
+SPARK = "tests/console/jobs/test_drivers.py"
 JAVA = "tests/compat/test_several.py"
 NEITHER = "tests/console/test_rows.py"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,21 @@ from tests.support.wait import wait_until
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("pool")]
 PATIENCE = 240.0
 ANN = Actor("ann")
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[drivers.Pool]:
+    """Drivers that stay from one test to the next."""
+    kept = drivers.Pool()
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def lasting_pool(pool: drivers.Pool, lasting: drivers.Pool, monkeypatch: pytest.MonkeyPatch) -> drivers.Pool:
+    """These drivers, for the jobs of this test."""
+    monkeypatch.setattr(drivers, "POOL", lasting)
+    return lasting
 
 
 def replay(source: str, target: str, **limits: int) -> Job:
@@ -86,6 +102,12 @@ def test_jobs_one_after_another_share_a_driver_and_only_the_first_waits_for_java
     assert first.result is not None
     assert second.result is not None
     assert second.result["phases"]["starting Spark"] < 0.5 < first.result["phases"]["starting Spark"]
+    # And the result says where the time went until the first messages
+    phases = first.result["phases"]
+    assert list(phases) == [
+        "waiting for a worker", "starting Python", "planning", "starting Spark", "copying", "until the first messages"
+    ]  # fmt: skip
+    assert sum(list(phases.values())[:4]) < phases["until the first messages"] < sum(list(phases.values())[:5]) + 1
     # When the worker stops
     pool.close()
     # Then nothing is left
@@ -93,10 +115,11 @@ def test_jobs_one_after_another_share_a_driver_and_only_the_first_waits_for_java
     assert not list((services.folder_of(first).parents[1] / "cache/spark/drivers").iterdir())
 
 
+@pytest.mark.usefixtures("lasting_pool")
 def test_a_value_that_cannot_be_computed_is_why_a_job_of_a_driver_failed(embedded: BlockingSession) -> None:
     """Such a driver tries tasks again, whose second try knows nothing of the cause."""
     make_topic(embedded, "values")
-    fill_topic(embedded, "values", orders(20_000))
+    fill_topic(embedded, "values", orders(10_000))
     request: dict[str, Any] = {"type": "replay", "cluster": "local", "target": {"kind": "parquet"}}
     source = {"topic": "values", "where": "queue_offset < 4000 or cast(concat('x', queue_offset) as int) > 1"}
     job = run(services.create(ANN, request | {"source": source}))
@@ -106,7 +129,7 @@ def test_a_value_that_cannot_be_computed_is_why_a_job_of_a_driver_failed(embedde
 
 
 def test_two_jobs_at_once_have_a_driver_each_and_killing_one_harms_only_its_own_job(
-    embedded: BlockingSession, pool: drivers.Pool
+    embedded: BlockingSession, lasting_pool: drivers.Pool
 ) -> None:
     make_topic(embedded, "pair")
     fill_topic(embedded, "pair", orders(600))
@@ -116,7 +139,7 @@ def test_two_jobs_at_once_have_a_driver_each_and_killing_one_harms_only_its_own_
         job = replay("pair", name, messages_per_second=300)
         program.prepare(services.folder_of(job), program_request(job))
         jobs.append(job)
-    killed, unharmed = (pool.run("replay", services.folder_of(job)) for job in jobs)
+    killed, unharmed = (lasting_pool.run("replay", services.folder_of(job)) for job in jobs)
     assert killed.pid != unharmed.pid
     wait_until(lambda: (services.folder_of(jobs[0]) / "checkpoint.jsonl").exists(), within=PATIENCE)
     os.kill(killed.pid, signal.SIGKILL)
@@ -128,7 +151,7 @@ def test_two_jobs_at_once_have_a_driver_each_and_killing_one_harms_only_its_own_
         each.end()
         each.keep()
     # Then the next job gets the driver that is left
-    last = pool.run("replay", services.folder_of(jobs[1]))
+    last = lasting_pool.run("replay", services.folder_of(jobs[1]))
     assert last.pid == unharmed.pid
     assert done(last) == 0
 
