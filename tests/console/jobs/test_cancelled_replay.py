@@ -36,7 +36,7 @@ def test_a_replay_stopped_and_resumed_twice_counts_as_one_that_was_not(
     fill_topic(embedded, "often", orders(3000))
     request: dict[str, Any] = {
         "type": "replay", "cluster": "local", "source": {"topic": "often"}, "target": {"topic": "often-copy"},
-        "limits": {"messages_per_second": 400, "max_minutes": 1},
+        "limits": {"messages_per_second": 400, "max_minutes": 10},
     }  # fmt: skip
     job = services.create(ANN, request)
     looking = launcher._JobRun._check_and_renew
@@ -49,8 +49,8 @@ def test_a_replay_stopped_and_resumed_twice_counts_as_one_that_was_not(
             if stop_at.pop(0) == 400:
                 services.cancel(ANN, job)
             else:
-                # As if it had worked for a minute by now
-                run._stopwatch._earlier_ms = 60_000
+                # As if it had worked for so long by now
+                run._stopwatch._earlier_ms = 600_000
             asked_at.append(time.monotonic())
         looking(run)
 
