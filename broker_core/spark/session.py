@@ -16,7 +16,6 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-import broker_core
 from broker_core.spark.connect import connect
 from broker_core.spark.java import Java, find_java
 from broker_core.spark.jvm import SUBMIT, Jvm, launches_itself, start_jvm
@@ -24,10 +23,9 @@ from broker_core.spark.masters import check_master as check_master
 from broker_core.spark.masters import driver_host as driver_host
 from broker_core.spark.masters import is_connect
 from broker_core.spark.masters import is_local as is_local
-from broker_core.spark.packed_code import packed_code
 from broker_core.spark.settings import SessionConfig as SessionConfig
 from broker_core.spark.settings import archive_path as archive_path
-from broker_core.spark.settings import begin_java, prepare_environment, spark_home, sql_settings
+from broker_core.spark.settings import begin_java, our_code, prepare_environment, spark_home, sql_settings
 from broker_core.spark.settings import settings as settings
 from broker_core.spark.settings import shared_cache as shared_cache
 from broker_core.spark.source import RocketMQSource
@@ -136,8 +134,3 @@ def _property(text: str) -> str:
     wide = text.encode("utf-16-be")
     units = (int.from_bytes(wide[at : at + 2]) for at in range(0, len(wide), 2))
     return "".join(chr(unit) if chr(unit) in _PLAIN else f"\\u{unit:04x}" for unit in units)
-
-
-def our_code(cache: Path) -> Path:
-    """Return our code for executors, made at set-up or else now, in `cache`."""
-    return packed_code(Path(broker_core.__file__).parent, (cache, shared_cache()))

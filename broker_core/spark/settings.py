@@ -20,6 +20,7 @@ import broker_core
 from broker_core.spark.java import Java, find_java
 from broker_core.spark.jvm import GATEWAY, Jvm, jars, launches_itself, start_jvm
 from broker_core.spark.masters import driver_host, is_local
+from broker_core.spark.packed_code import packed_code
 
 _MIB: Final = 1 << 20
 # Spark requires less than 61: the 104 bytes of the strictest kernel minus ``/.<uuid>.sock``.
@@ -148,6 +149,11 @@ def _socket_folder(preferred: Path) -> str:
 def shared_cache() -> Path:
     """Return the cache folder of this Python environment, for files that depend only on the installed software."""
     return Path(sys.prefix) / "var" / "gantry-spark"
+
+
+def our_code(cache: Path) -> Path:
+    """Return our code for executors, made at set-up or else now, in `cache`."""
+    return packed_code(Path(broker_core.__file__).parent, (cache, shared_cache()))
 
 
 def archive_path(java: Java, cache: Path) -> Path:
