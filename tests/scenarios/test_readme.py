@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,20 @@ def paste(gantry: Gantry, lines: str, folder: Path) -> subprocess.CompletedProce
     )
 
 
+@pytest.fixture(scope="module")
+def gantry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gantry]:
+    """What `make up` starts, for the tour and then for the second broker."""
+    with Place.free(tmp_path_factory.mktemp("gantry") / "data").started() as running:
+        yield running
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the tour is made of curl lines")
-def test_the_five_minutes_work_as_pasted(tmp_path: Path) -> None:
-    with Place.free(tmp_path / "gantry").started() as gantry:
-        done = paste(gantry, lines_of("README.md"), tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-        for seen in ('"A17"', '"acked"', '"match"', '"orders-copy"'):
-            assert seen in done.stdout + done.stderr
-        assert re.findall(r'"state": ?"(\w+)"', done.stdout) == ["succeeded", "succeeded"]
+def test_the_five_minutes_work_as_pasted(gantry: Gantry, tmp_path: Path) -> None:
+    done = paste(gantry, lines_of("README.md"), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for seen in ('"A17"', '"acked"', '"match"', '"orders-copy"'):
+        assert seen in done.stdout + done.stderr
+    assert re.findall(r'"state": ?"(\w+)"', done.stdout) == ["succeeded", "succeeded"]
 
 
 def second_broker(page: str) -> str:
@@ -56,21 +63,20 @@ def second_broker(page: str) -> str:
     return str(line)
 
 
-def test_a_second_broker_joins_as_pasted(tmp_path: Path) -> None:
-    def brokers(gantry: Gantry) -> set[str]:
+def test_a_second_broker_joins_as_pasted(gantry: Gantry, tmp_path: Path) -> None:
+    def brokers() -> set[str]:
         with gantry.client() as client:
             return {each["name"] for each in client.get("/clusters/local/overview").json()["brokers"]}
 
-    with Place.free(tmp_path / "gantry").started() as gantry:
-        line = second_broker("README.md").replace("127.0.0.1:9876", gantry.name_server)
-        line = line.replace("--broker-port 10991", f"--broker-port {free_ports(4) + 2}")
-        line = line.replace("data-x", str(tmp_path / "data-x"))
-        second = subprocess.Popen(line.split(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            wait_until(lambda: brokers(gantry) == {"broker-a", "broker-x"})
-        finally:
-            second.terminate()
-            assert second.wait(20) == 0
+    line = second_broker("README.md").replace("127.0.0.1:9876", gantry.name_server)
+    line = line.replace("--broker-port 10991", f"--broker-port {free_ports(4) + 2}")
+    line = line.replace("data-x", str(tmp_path / "data-x"))
+    second = subprocess.Popen(line.split(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: brokers() == {"broker-a", "broker-x"})
+    finally:
+        second.terminate()
+        assert second.wait(20) == 0
 
 
 def test_both_languages_have_the_same_lines() -> None:

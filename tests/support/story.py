@@ -14,7 +14,7 @@ from websockets.sync.client import connect
 
 from tests.support.wait import wait_until
 
-MESSAGES: Final = 10_000
+MESSAGES: Final = 3_000
 _BATCH: Final = 500
 _LOCAL: Final = "/clusters/local"
 _FAULTS: Final = (
