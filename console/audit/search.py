@@ -22,7 +22,10 @@ _MOST_WORDS: Final = 10
 _LONGEST: Final = 200
 
 SEARCH_PARAMETERS: Final = [
-    *(OpenApiParameter(name, str, description="Exact, or a prefix followed by `*`; `x/*` is also `x`.") for name in _NAMES),
+    *(
+        OpenApiParameter(name, str, description="Exact, or a prefix followed by `*`; `x/*` is also `x`.")
+        for name in _NAMES
+    ),
     OpenApiParameter("result", str, enum=RESULTS),
     OpenApiParameter("from", str, description="Recorded at this moment or after it (RFC 3339)."),
     OpenApiParameter("to", str, description="Recorded before this moment (RFC 3339)."),
