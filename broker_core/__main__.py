@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ import uvloop
 from broker_core import exit_status, logs
 from broker_core.broker import Broker, BrokerConfig
 from broker_core.broker.replication.anew import put_aside
+from broker_core.broker.room import open_with_room
 from broker_core.command_line import configuration, of_controller, parse
 from broker_core.controller.server import Controller, hosted
 from broker_core.defaults import settings_file
@@ -30,7 +32,7 @@ from broker_core.native import native, why_not
 from broker_core.remoting import AddressInUse
 from broker_core.remoting.open_files import Sockets, check_files, raise_limit
 from broker_core.remoting.own_address import join, reached_host
-from broker_core.store.errors import StoreLocked
+from broker_core.store.errors import StoreFull, StoreLocked
 
 _OWNER_ONLY: Final = 0o077
 """The umask, whatever the process inherited: only this user may read the messages."""
@@ -58,6 +60,8 @@ def main() -> int:
         return _give_up(error, exit_status.STORE_LOCKED)
     except AddressInUse as error:
         return _give_up(error, exit_status.PORT_TAKEN)
+    except StoreFull as error:
+        return _give_up(f"{error} ({error.__cause__})", exit_status.SYSTEM)
     except GantryError as error:
         return _give_up(error, exit_status.REFUSED)
     except OSError as error:
@@ -84,7 +88,7 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with contextlib.AsyncExitStack() as running:
-        is_registered = asyncio.Event()
+        is_registered, name = asyncio.Event(), config.identity.name
         controller = await running.enter_async_context(
             hosted(of_controller(options, config), join(reached_host(config.bind), options.namesrv_port))
         )
@@ -95,8 +99,8 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
             if controller is not None:
                 await controller.start()
             config = replace(config, name_servers=(f"{config.bind}:{name_server.port}",))
-        while True:
-            async with _closing(await Broker.open(config, sockets=sockets), is_registered) as broker:
+        while (opened := await open_with_room(partial(Broker.open, config, sockets=sockets), name, stop)) is not None:
+            async with _closing(opened, is_registered) as broker:
                 is_registered.set()
                 _exempt_from_collection()
                 print(f"ready namesrv={';'.join(config.name_servers)} broker={broker.address}", flush=True)
@@ -104,6 +108,7 @@ async def _serve(options: argparse.Namespace, config: BrokerConfig, sockets: Soc
             if status is not None:
                 return status
             put_aside(config.store.folder, datetime.now(UTC))
+        return 0
 
 
 @contextlib.asynccontextmanager

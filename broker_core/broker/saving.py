@@ -57,10 +57,14 @@ class JsonFile:
         """Replace the file; at any time a complete file or backup exists. Raises OSError, and the old file stays."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         beside = self._path.with_name(self._path.name + ".tmp")
-        with beside.open("wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with beside.open("wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            error.filename = error.filename or str(self._path)  # the system does not name what is open already
+            raise
         if self._path.exists():
             self._path.replace(self._backup)
         beside.replace(self._path)

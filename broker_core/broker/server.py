@@ -204,10 +204,12 @@ class _Start:
     ) -> Resources:
         host = advertised_host(self._config.bind, self._config.advertise)
         folder, is_suspect = self._config.store.folder / TIMER_FOLDER, not store.recovered.was_clean
+        timer_index = TimerIndex.open(folder, is_suspect=is_suspect, now=self._clock())
+        self._opened.callback(timer_index.close)  # the timer closes what comes in its place, but may not come itself
         return Resources(
             store=store,
             journal=journal,
-            timer_index=TimerIndex.open(folder, is_suspect=is_suspect, now=self._clock()),
+            timer_index=timer_index,
             remoting=self._remoting,
             peers=self._peers,
             address=join(host, port),

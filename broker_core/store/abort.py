@@ -14,8 +14,10 @@ import os
 from pathlib import Path
 from typing import Final
 
+from broker_core.store.errors import StoreFull
 from broker_core.store.layout import ABORT
-from broker_core.store.mapped_file import FULL_ERRORS, sync_folder
+from broker_core.store.mapped_file import sync_folder
+from broker_core.store.replacing import replace_file
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
@@ -37,18 +39,20 @@ def tells_power_loss(folder: Path) -> bool:
 
 
 def set_mark(folder: Path, *, is_lossy: bool = False) -> None:
-    """Write the mark, with process and run of the machine if the disk has room for them, and sync it.
+    """Write the mark, with process and run of the machine, and sync it.
 
-    `is_lossy` leaves the run out: the store counts as one that lost data until it is closed, or the mark set anew.
+    `is_lossy` leaves the run out: the store counts as one that lost data until it is closed, or the mark set anew. On a
+    full disk a mark that is there tells the same as before, or that data may be lost. Raises StoreFull without one.
     """
     boot_id = None if is_lossy else _boot_id()
     try:
-        (folder / ABORT).write_text(f"{os.getpid()}\n{boot_id or ''}\n", encoding="ascii")
-    except OSError as error:
-        # The file exists, which is enough: a store on a full disk can be opened, read and reduced in size.
-        if error.errno not in FULL_ERRORS or not is_set(folder):
+        replace_file(folder / ABORT, f"{os.getpid()}\n{boot_id or ''}\n".encode("ascii"))
+    except StoreFull:
+        # With one the store counts as open, which is enough: it can be read on a full disk, and reduced in size.
+        if not is_set(folder):
             raise
-    sync_folder(folder)
+        if is_lossy:
+            os.truncate(folder / ABORT, 0)
 
 
 def clear(folder: Path) -> None:

@@ -13,7 +13,7 @@ from broker_core.protocol.message import LogOffset
 from broker_core.store import abort
 from broker_core.store.appender import Appender
 from broker_core.store.commit_log import CommitLog
-from broker_core.store.errors import FlushFailed
+from broker_core.store.errors import FlushFailed, StoreFull
 
 
 class FlushedUpTo(NamedTuple):
@@ -93,7 +93,7 @@ class Flusher:
         self._refuse(failed)
         try:
             abort.set_mark(self._folder, is_lossy=True)
-        except OSError as worse:
+        except (OSError, StoreFull) as worse:
             failed.add_note(f"the mark that says so could not be written: {worse}")
         return failed
 

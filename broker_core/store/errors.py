@@ -51,8 +51,10 @@ class Corrupt(StoreError):
 class StoreFull(StoreError):
     """Raised when the disk has no room for a write; nothing was written."""
 
-    def __init__(self, path: Path, needed: int) -> None:
-        super().__init__(f"no space left on the disk for {needed} more bytes of {path}")
+    def __init__(self, path: Path, needed: int | None = None) -> None:
+        """`needed` is in bytes; None if it is not known how many."""
+        what = f"{path}" if needed is None else f"{needed} more bytes of {path}"
+        super().__init__(f"no space left on the disk for {what}")
         self.path = path
         self.needed = needed
 

@@ -11,8 +11,9 @@ import os
 from pathlib import Path
 from typing import Final, Self
 
-from broker_core.store.errors import StoreLocked
+from broker_core.store.errors import StoreFull, StoreLocked
 from broker_core.store.layout import LOCK
+from broker_core.store.mapped_file import FULL_ERRORS
 
 _TEXT: Final = b"lock"
 _held: set[Path] = set()
@@ -28,7 +29,7 @@ class Guard:
 
     @classmethod
     def take(cls, folder: Path) -> Self:
-        """Lock `folder`, creating it if needed; raise StoreLocked at once if it is already locked."""
+        """Lock `folder`, creating it if needed; raise StoreLocked at once if it is already locked, StoreFull."""
         folder.mkdir(parents=True, exist_ok=True)
         folder = folder.resolve()
         if folder in _held:
@@ -36,10 +37,16 @@ class Guard:
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
-            os.pwrite(descriptor, _TEXT, 0)
         except OSError as error:
             os.close(descriptor)
             raise StoreLocked(folder, "another process") from error
+        try:
+            os.pwrite(descriptor, _TEXT, 0)
+        except OSError as error:
+            os.close(descriptor)
+            if error.errno in FULL_ERRORS:
+                raise StoreFull(folder / LOCK, len(_TEXT)) from error
+            raise
         _held.add(folder)
         return cls(folder, descriptor)
 

@@ -7,11 +7,14 @@ import errno
 import os
 import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from broker_core import exit_status
 from broker_core.protocol.codes import PULL_SUBSCRIPTION, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import QueryConsumerOffsetRequest, UpdateConsumerOffsetRequest
@@ -23,7 +26,8 @@ from broker_core.store import MessageStore
 from broker_core.store.errors import StoreFull
 from broker_core.store.reader import StoreReader
 from broker_core.store.verify import verify
-from tests.support.cluster import RunningBroker, broker
+from tests.support.cluster import ROOT, NotStarted, RunningBroker, broker
+from tests.support.ports import free_ports
 from tests.support.small_disk import small_disk
 from tests.support.stores import bodies, opened, put, segment, small
 from tests.support.stores import fill as fill_store
@@ -143,6 +147,77 @@ async def test_a_disk_beyond_the_ratio_refuses_messages_before_it_has_no_room(sm
         await eventually(is_taken)
         assert await read(client, running) == [0, 1]
         await client.close()
+
+
+def on_disk(folder: Path, disk: Path, *, is_replica: bool) -> RunningBroker:
+    """Return a broker with only its store on the small disk."""
+    running = RunningBroker(folder, arguments=(*SIZES, "--store", str(disk / "store")))
+    running.name_server = f"127.0.0.1:{free_ports()}"
+    if is_replica:
+        running.settings = {
+            "enableControllerInNamesrv": "true",
+            "enableControllerMode": "true",
+            "controllerAddr": running.name_server,
+        }
+    return running
+
+
+async def start_without_room(running: RunningBroker) -> asyncio.Task[None]:
+    """Start it, and return when it says that it waits."""
+    running.log.write_text("")
+    starting = asyncio.create_task(asyncio.to_thread(running.start))
+    await eventually(lambda: "waits for room on its disk" in running.log.read_text())
+    assert not starting.done()
+    return starting
+
+
+@pytest.mark.parametrize(("is_replica", "spare"), [(False, 0), (True, 4 * 4096)])
+async def test_a_broker_that_starts_on_a_full_disk_waits_for_room(
+    tmp_path: Path, small_disk: Path, is_replica: bool, spare: int
+) -> None:
+    running, ballast = on_disk(tmp_path / "data", small_disk, is_replica=is_replica), small_disk / "ballast"
+    await asyncio.to_thread(running.start)
+    client = RemotingClient()
+
+    async def is_taken() -> bool:
+        return (await send(client, running, 0)).code == ResponseCode.SUCCESS
+
+    await eventually(is_taken)
+    assert await asyncio.to_thread(running.stop) == 0
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small_disk).free - spare)
+
+    # When it is to stop while it waits, then it does
+    starting = await start_without_room(running)
+    process = running.process
+    assert process is not None
+    process.terminate()
+    with pytest.raises(NotStarted):
+        await starting
+    assert process.returncode == 0
+    # When it has room, then it serves all that it had, and has lost nothing
+    starting = await start_without_room(running)
+    ballast.unlink()
+    await starting
+    assert await read(client, running) == [0]
+    assert "is built anew" not in running.log.read_text()
+    if is_replica:
+        assert "unclean=0" in (small_disk / "store" / "brokerIdentity").read_text()
+    await client.close()
+    assert await asyncio.to_thread(running.stop) == 0
+
+
+def test_a_start_that_a_limit_of_file_sizes_forbids_ends_with_the_reason(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "broker_core", "--data-dir", str(tmp_path), "--namesrv-port", "0", *SIZES]
+    limits = (1024, resource.RLIM_INFINITY)
+    ended = subprocess.run(
+        [*command, "--broker-port", "0"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
+    )  # fmt: skip
+    assert ended.returncode == exit_status.SYSTEM, ended.stderr
+    *_, last = ended.stderr.splitlines()
+    assert last.startswith("broker_core: no space left on the disk for ")
+    assert last.endswith("File too large)")
 
 
 def put_until_full(store: MessageStore) -> list[bytes]:

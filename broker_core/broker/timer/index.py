@@ -8,6 +8,7 @@ ahead of the log is built anew. One thread writes; readers (`reads.py`) have con
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,12 +16,15 @@ from typing import Final, NamedTuple, Self
 
 from broker_core.broker.timer.records import Done, Event, Parked, Recalled
 from broker_core.logs import get_logger
+from broker_core.store.errors import StoreFull
 
 FILE_NAME: Final = "pending.db"
 HOUR_MS: Final = 3_600_000
 
 _VERSION: Final = 1
 _CACHE_KIB: Final = 8 * 1024
+# The second is about the file by which several connections share a log.
+_FULL: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 _SCHEMA: Final = """
 CREATE TABLE pending (
     seq INTEGER PRIMARY KEY, due INTEGER NOT NULL, log_offset INTEGER NOT NULL,
@@ -75,14 +79,25 @@ class TimerIndex:
     def open(cls, folder: Path, *, is_suspect: bool, now: int) -> Self:
         """Open the file in `folder`, an empty one if there is none or it is damaged.
 
-        A suspect file is checked as a whole. Raises sqlite3.Error and OSError when no file can be made.
+        A suspect file is checked as a whole. Raises StoreFull, and sqlite3.Error and OSError when no file can be made.
         """
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE_NAME
         try:
+            return cls._open_or_make(path, is_suspect=is_suspect, now=now)
+        except sqlite3.Error as error:
+            if _is_full(error):
+                raise StoreFull(path) from error
+            raise
+
+    @classmethod
+    def _open_or_make(cls, path: Path, *, is_suspect: bool, now: int) -> Self:
+        try:
             if path.exists():
                 return cls(path, _connect(path, is_suspect=is_suspect))
         except sqlite3.DatabaseError as error:
+            if _is_full(error):
+                raise
             _log.warning("timer: %s cannot be used and is built anew: %s", path, error)
         return cls._make(path, now)
 
@@ -90,13 +105,12 @@ class TimerIndex:
     def _make(cls, path: Path, now: int) -> Self:
         for each in (path, path.with_name(f"{FILE_NAME}-wal"), path.with_name(f"{FILE_NAME}-shm")):
             each.unlink(missing_ok=True)
-        connection = sqlite3.connect(path, isolation_level=None)
-        connection.execute("PRAGMA synchronous=OFF")  # an empty file that a crash damages is made again
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.executescript(_SCHEMA)
-        connection.execute("INSERT INTO state VALUES ('since', ?)", (now,))
-        connection.execute(f"PRAGMA user_version={_VERSION}")
-        connection.close()
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous=OFF")  # an empty file that a crash damages is made again
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.executescript(_SCHEMA)
+            connection.execute("INSERT INTO state VALUES ('since', ?)", (now,))
+            connection.execute(f"PRAGMA user_version={_VERSION}")
         return cls(path, _connect(path, is_suspect=False))
 
     def emptied(self, now: int) -> Self:
@@ -245,6 +259,11 @@ class TimerIndex:
     def _one(self, query: str, values: tuple[object, ...] = ()) -> int | None:
         row = self._db.execute(query, values).fetchone()
         return None if row is None or row[0] is None else int(row[0])
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    """Tell whether an error is about a disk without room; that is no damage."""
+    return getattr(error, "sqlite_errorcode", None) in _FULL
 
 
 def _connect(path: Path, *, is_suspect: bool) -> sqlite3.Connection:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from broker_core.store import abort
-from broker_core.store.errors import FlushFailed
+from broker_core.store.errors import FlushFailed, StoreFull
+from tests.support.full_disk import no_room
 from tests.support.stores import bodies, crashed, fill, opened
 
 RUN = "6d3a1b0e-65f4-4d11-9b5e-0d4f3f1e2a11"
@@ -46,15 +47,21 @@ def test_only_a_mark_of_this_run_tells_that_nothing_is_lost(
     assert abort.tells_power_loss(tmp_path) is (mark is not None and (now is None or now not in mark))
 
 
-def test_a_full_disk_keeps_the_mark_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OSError, match="full"):
+def test_a_full_disk_keeps_what_a_mark_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_anew(monkeypatch, tmp_path, RUN)
+    with no_room(), pytest.raises(StoreFull):
         abort.set_mark(tmp_path)
-    (tmp_path / "abort").touch()
+    assert not abort.is_set(tmp_path)
     abort.set_mark(tmp_path)
+    with no_room():
+        abort.set_mark(tmp_path)
+    assert not abort.tells_power_loss(tmp_path)
+    # When data may be lost, then that needs no room
+    with no_room():
+        abort.set_mark(tmp_path, is_lossy=True)
+        assert abort.tells_power_loss(tmp_path)
+        abort.set_mark(tmp_path)
+    assert abort.tells_power_loss(tmp_path)
 
 
 def test_a_store_tells_a_kill_from_a_loss_of_power(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

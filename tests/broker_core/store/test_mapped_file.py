@@ -95,7 +95,7 @@ def test_a_full_disk_is_an_error_and_leaves_no_file(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(StoreFull) as refused:
         file.append(b"x" * 5000)
-    assert refused.value.needed >= 904
+    assert (refused.value.needed or 0) >= 904
     assert file.wrote == 0
     with pytest.raises(StoreFull):
         MappedFile.create(tmp_path / "files" / "01", size=10, start=0, reserve_bytes=10, scratch=tmp_path)
