@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
@@ -36,6 +36,12 @@ async def repeat(step: Step, clock: Callable[[], int]) -> None:
                 await result
         except Exception:  # noqa: BLE001 - the top of a task: one bad round must not end all later ones
             _log.exception("step=%s: failed", step.name)
+
+
+async def in_parts(steps: Iterable[None]) -> None:
+    """Do long work of the store while clients are served."""
+    for _ in steps:
+        await asyncio.sleep(0)
 
 
 class Housekeeping:

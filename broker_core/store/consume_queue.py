@@ -55,6 +55,7 @@ class ConsumeQueue:
         "encoded_topic",
         "extend",
         "extension",
+        "is_gone",
         "max_offset",
         "max_physical",
         "min_offset",
@@ -85,6 +86,8 @@ class ConsumeQueue:
         self.purged_before = 0
         # The position in the files up to which units are on the disk.
         self._synced = 0
+        # Set before its files go: another thread may just be syncing them.
+        self.is_gone = False
 
     @classmethod
     def load(
@@ -433,6 +436,13 @@ class ConsumeQueue:
 
     def sync(self) -> None:
         """Wait until all units written so far are on the disk; other threads run in the meantime."""
+        try:
+            self._sync_files()
+        except FileNotFoundError:
+            if not self.is_gone:
+                raise
+
+    def _sync_files(self) -> None:
         if self._is_extended and self.extension is not None:
             self.extension.sync()
         end = self.unsynced_end
@@ -472,6 +482,7 @@ class ConsumeQueue:
 
     def delete(self) -> None:
         """Remove the files and the folder of this queue."""
+        self.is_gone = True
         folder = self._files.folder
         self._files.keep(0)
         if folder.is_dir():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 
 from broker_core.protocol.message import LogOffset, QueueOffset
 from broker_core.store import purges, retention
@@ -68,13 +69,23 @@ class Dropping:
 
     def delete_topic(self, topic: str) -> int:
         """Remove the queues of a topic and return how many there were; a topic made again begins at queue offset 0."""
+        count, removing = self.detach_topic(topic)
+        deque(removing, maxlen=0)
+        return count
+
+    def detach_topic(self, topic: str) -> tuple[int, Iterator[None]]:
+        """Do the same, but for what takes long with thousands of queues: that is done by the steps that this returns.
+
+        Each step removes the files of a few, in about 10 ms. Anything may happen in between, also the store be closed,
+        and the topic be made again. Raises OSError.
+        """
         self._writing.settle()
         was_purged = bool(self._queues.purged)
+        count, removing = self._queues.detach_topic(topic)
         self._writing.forget(topic)
-        count = self._queues.delete_topic(topic)
         if was_purged:
             purges.write(self.config.folder, self._kept_purges())
-        return count
+        return count, removing
 
     def purge(self, topic: str, before: Mapping[int, int]) -> dict[int, QueueOffset]:
         """Make the messages before a queue offset unreadable, by queue id; return the new minimum of these queues.

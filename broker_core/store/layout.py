@@ -8,6 +8,7 @@
     ROOT/index/<17 digits>                              hash files, named by their time of creation
     ROOT/checkpoint  ROOT/abort  ROOT/lock  ROOT/purged  ROOT/epochFileCheckpoint
     ROOT/new-<n>                                        a file being created; renamed when it has its full length
+    ROOT/gone-<n>                                       the folder of a deleted topic, while its files are removed
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ LOCK: Final = "lock"
 PURGED: Final = "purged"
 EPOCHS: Final = "epochFileCheckpoint"
 NEW_PREFIX: Final = "new-"
+GONE_PREFIX: Final = "gone-"
 
 UNIT_BYTES: Final = 20
 LATEST_MS: Final = 253_370_764_800_000  # the beginning of the year 9999 in the earliest time zone

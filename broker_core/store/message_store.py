@@ -133,6 +133,7 @@ class MessageStore:
         self.hold_from = dropping.hold_from
         self.held_back = dropping.held_back
         self.delete_topic = dropping.delete_topic
+        self.detach_topic = dropping.detach_topic
         self.purge = dropping.purge
 
     def _offer_copying(self, copying: Copying) -> None:

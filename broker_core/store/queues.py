@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
+from itertools import count
 from operator import attrgetter
+from pathlib import Path
 from typing import Final, Self
 
 from broker_core.store.commit_log import CommitLog
@@ -17,6 +19,7 @@ from broker_core.store.extension import QueueExtension
 from broker_core.store.layout import (
     CONSUME_QUEUE,
     EXTENSION,
+    GONE_PREFIX,
     extension_folder,
     is_folder_name,
     queue_folders,
@@ -229,16 +232,29 @@ class Queues:
                 self.get_or_make(*key).begin_behind(tip)
                 yield from _every_few(changed := changed + 1)
 
-    def delete_topic(self, topic: str) -> int:
-        """Remove all queues of a topic; return how many. Their records stay in the log until they expire."""
+    def detach_topic(self, topic: str) -> tuple[int, Iterator[None]]:
+        """Forget all queues of a topic; return how many there were, and the steps that remove their files in parts.
+
+        Their records stay in the log until they expire. A queue that is made again meanwhile has files of its own. What
+        is not removed when the store is closed goes when it is opened. Raises OSError, and nothing is forgotten.
+        """
         gone = [queue for queue in self if queue.topic == topic]
         for queue in gone:
+            queue.is_gone = True
+        aside = self._put_aside(topic) if is_folder_name(topic) else []
+        for queue in gone:
             del self.by_key[topic, queue.queue_id]
-            queue.delete()
-        if is_folder_name(topic):
-            for kind in (CONSUME_QUEUE, EXTENSION):
-                shutil.rmtree(self._config.folder / kind / topic, ignore_errors=True)
-        return len(gone)
+        return len(gone), _removing(gone, aside)
+
+    def _put_aside(self, topic: str) -> list[Path]:
+        """Move the folders of a topic to where nobody looks for queues."""
+        root, aside = self._config.folder, []
+        for kind in (CONSUME_QUEUE, EXTENSION):
+            folder = root / kind / topic
+            if folder.is_dir():
+                to = next(path for number in count() if not (path := root / f"{GONE_PREFIX}{number}").exists())
+                aside.append(folder.rename(to))
+        return aside
 
     def sync(self) -> None:
         """Wait until all units written so far are on the disk; other threads run in the meantime."""
@@ -263,6 +279,16 @@ class Queues:
         self.by_key.clear()
 
 
-def _every_few(count: int) -> Iterator[None]:
-    if not count % _MADE_AT_ONCE:
+def _every_few(number: int) -> Iterator[None]:
+    if not number % _MADE_AT_ONCE:
         yield
+
+
+def _removing(queues: Sequence[ConsumeQueue], folders: Sequence[Path]) -> Iterator[None]:
+    for number, queue in enumerate(queues, start=1):
+        queue.close()
+        for folder in folders:
+            shutil.rmtree(folder / str(queue.queue_id), ignore_errors=True)
+        yield from _every_few(number)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -15,6 +15,7 @@ back, so it begins in the segment of the checkpoint's log offset at the latest.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
@@ -29,7 +30,7 @@ from broker_core.store.dispatcher import RUN_RECORDS, Dispatcher, Pending
 from broker_core.store.extending import Extender
 from broker_core.store.index import Index
 from broker_core.store.index_file import hashes_of
-from broker_core.store.layout import NEW_PREFIX, is_folder_name
+from broker_core.store.layout import GONE_PREFIX, NEW_PREFIX, is_folder_name
 from broker_core.store.mapped_file import MappedFile
 from broker_core.store.queues import Queues
 
@@ -149,6 +150,8 @@ def _apply_purges(config: StoreConfig, queues: Queues, log: CommitLog) -> None:
 def _remove_scratch(config: StoreConfig) -> None:
     for path in config.folder.glob(f"{NEW_PREFIX}*"):
         path.unlink()
+    for path in config.folder.glob(f"{GONE_PREFIX}*"):
+        shutil.rmtree(path)
 
 
 def _dispatch_until(upto: int | None, walk: LogWalk, dispatcher: Dispatcher) -> tuple[int, int | None]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from broker_core.broker.delay import DelayQueues
 from broker_core.broker.errors import StatisticUnknown
+from broker_core.broker.housekeeping import in_parts
 from broker_core.broker.processors.handlers import Handlers
 from broker_core.broker.stats import Stats, Window
 from broker_core.broker.topics import Topics
@@ -74,11 +75,11 @@ class AdminProcessor:
         self._store.drop_expired(self._clock(), at_any_hour=True)
         return Command.response(ResponseCode.SUCCESS)
 
-    def drop_unused_topics(self, _request: Command, _: Connection) -> Command:
+    async def drop_unused_topics(self, _request: Command, _: Connection) -> Command:
         """Drop the queues of topics that no longer exist."""
         for topic in {topic for topic, _queue in self._store.queues()}:
             if self._topics.find(topic) is None:
-                self._store.delete_topic(topic)
+                await in_parts(self._store.detach_topic(topic)[1])
         return Command.response(ResponseCode.SUCCESS)
 
 

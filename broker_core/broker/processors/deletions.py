@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from broker_core.broker.housekeeping import in_parts
 from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.pop.leases import Leases
 from broker_core.broker.queue_locks import QueueLocks
@@ -33,18 +34,19 @@ class Deletions:
         self._request_modes = request_modes
         self._producers = producers
 
-    def clear_topic(self, topic: str) -> None:
-        """Delete a topic's queues, and the offsets and leases of groups there.
+    async def clear_topic(self, topic: str) -> None:
+        """Delete a topic's queues, and the offsets and leases of groups there; only removing files takes time.
 
         Apache RocketMQ keeps the offsets, so a new topic of the same name starts with offsets beyond its end.
         """
-        self._store.delete_topic(topic)
+        removing = self._store.detach_topic(topic)[1]
         readers = self._offsets.groups_of(topic)
         self._offsets.drop_topic(topic)
         self._leases.close_matching(topic=topic)
         self._stats.forget([topic, *(f"{topic}@{group}" for group in readers)])
         self._request_modes.forget(topic=topic)
         self._producers.forget(topic)
+        await in_parts(removing)
 
     def clear_group(self, group: str, *, with_offsets: bool) -> None:
         """Delete a group's locks and leases, and its offsets if requested."""

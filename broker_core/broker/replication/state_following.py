@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from broker_core.broker.housekeeping import in_parts
 from broker_core.broker.pop.mirror import changes_of
 from broker_core.broker.registration import Registration
 from broker_core.broker.replication.failover import Failover
@@ -136,7 +137,7 @@ class StateFollowing:
             if not self._is_current(role):
                 return False
         if state.topics is not None:
-            self._drop_queues(state.log_end)
+            await self._drop_queues(state.log_end)
         self._take_progress(state)
         return state.leases is None or await self._take_leases(role, state.leases)
 
@@ -149,20 +150,24 @@ class StateFollowing:
         if state.request_modes is not None:
             own.request_modes.replace(state.request_modes)
 
-    def _drop_queues(self, log_end: int) -> None:
+    async def _drop_queues(self, log_end: int) -> None:
         """Drop the queues of topics that the master has not; what came after its answer may be of a newer topic."""
         store, topics = self._around.store, self._registers.topics
-        gone = {topic for topic, _ in store.queues() if topics.find(topic) is None}
-        for topic in sorted(gone):
-            firsts = [
+        gone: dict[str, list[int]] = {}
+        for topic, queue_id in store.queues():
+            if topics.find(topic) is None:
+                gone.setdefault(topic, []).append(queue_id)
+        for topic, queue_ids in sorted(gone.items()):
+            firsts = (
                 unit.log_offset
-                for name, queue_id in store.queues()
-                if name == topic
+                for queue_id in queue_ids
                 for unit in store.units(topic, queue_id, store.min_offset(topic, queue_id), 1)
-            ]
+            )
+            first = next(firsts, None)
             # Without messages it is an old one: all have left the log.
-            if min(firsts) < log_end if firsts else not store.waits(topic):
-                store.delete_topic(topic)
+            is_old = not store.waits(topic) if first is None else min(first, *firsts, first) < log_end
+            if is_old:
+                await in_parts(store.detach_topic(topic)[1])
 
     def _take_progress(self, state: BrokerState) -> None:
         own, passed_on = self._registers, self._around.passed_on

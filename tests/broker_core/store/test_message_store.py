@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from broker_core.protocol.message import Message
 from broker_core.protocol.record import decode_one
 from broker_core.store import AppendedRecord, Arrived, GetStatus, MessageStore, StoreConfig, mapped_file
+from broker_core.store.consume_queue import ConsumeQueue
 from broker_core.store.errors import FlushFailed, MessageUnstorable, StoreClosed, StoreFull, StoreLocked
 from tests.support.stores import (
     BROKER,
@@ -444,6 +445,45 @@ def test_deleting_a_topic_removes_its_queues_and_leaves_others(tmp_path: Path) -
         assert bodies(store, "gone") == [b"again"]
     with opened(tmp_path) as store:
         assert bodies(store, "gone") == [b"again"]
+
+
+def test_a_topic_is_made_again_while_the_files_of_the_deleted_one_are_removed(tmp_path: Path) -> None:
+    def left() -> int:
+        return len(list(tmp_path.glob("gone-*/*")))
+
+    with opened(tmp_path) as store:
+        for queue_id in range(40):
+            put_only(store, Message("T", b"old"), queue_id=queue_id)
+        count, removing = store.detach_topic("T")
+        assert (count, left(), store.queues()) == (40, 40, [])
+        # When a message comes, then it is the first of its queue, and stays
+        assert put(store, b"new", queue_id=7).queue_offset == 0
+        lefts = [left() for _ in removing]
+        assert (lefts, left()) == ([24, 8], 0)
+        assert bodies(store, "T", 7) == [b"new"]
+        # When the removal does not end, then the next start ends it
+        store.detach_topic("T")
+        assert left() == 1
+        put(store, b"another", topic="stays")
+    with opened(tmp_path) as store:
+        assert (left(), store.queues()) == (0, [("stays", 0)])
+
+
+def test_a_topic_may_be_deleted_while_its_queues_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sync = ConsumeQueue.sync
+
+    def late(queue: ConsumeQueue) -> None:
+        store.delete_topic("T")
+        sync(queue)
+
+    with opened(tmp_path) as store:
+        put(store, b"old")
+        store.checkpoint()
+        fill(store, 300)  # of several files
+        with monkeypatch.context() as patched:
+            patched.setattr(ConsumeQueue, "sync", late)
+            store.checkpoint()
+        assert put(store, b"new").queue_offset == 0
 
 
 def test_a_store_can_be_open_once_only(tmp_path: Path) -> None:
