@@ -199,7 +199,8 @@ async def test_a_broker_that_starts_on_a_full_disk_waits_for_room(
     starting = await start_without_room(running)
     ballast.unlink()
     await starting
-    assert await read(client, running) == [0]
+    await eventually(is_taken)
+    assert await read(client, running) == [0, 0]
     assert "is built anew" not in running.log.read_text()
     if is_replica:
         assert "unclean=0" in (small_disk / "store" / "brokerIdentity").read_text()
