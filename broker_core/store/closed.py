@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.store.consume_queue import ClosedQueue, ConsumeQueue
+from broker_core.store.errors import StoreFull
 from broker_core.store.layout import CHECKPOINT
-from broker_core.store.mapped_file import FULL_ERRORS
+from broker_core.store.replacing import replace_file
 
 NAME: Final = "closed"
+NO_END: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +32,42 @@ class CleanClose:
     index_files: Sequence[str] = ()
 
 
-def write(folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int, index_files: Sequence[str]) -> None:
-    """Write what a store has after its last checkpoint; on a full disk nothing is written."""
+def write(
+    folder: Path, queues: Iterable[ConsumeQueue], *, log_begin: int, log_end: int, index_files: Sequence[str]
+) -> bool:
+    """Write what a store has after its last checkpoint, and sync it; return whether the disk had room for that."""
     spans = {f"{queue.topic}/{queue.queue_id}": queue.span for queue in queues if queue.max_offset}
-    tree = {"checkpoint": _written_at(folder), "log_begin": log_begin, "queues": spans, "index": index_files}
-    text = json.dumps(tree, separators=(",", ":"))
+    tree = {
+        "checkpoint": _written_at(folder),
+        "log_begin": log_begin,
+        "log_end": log_end,
+        "queues": spans,
+        "index": index_files,
+    }
     try:
-        (folder / NAME).write_text(text, encoding="utf-8")
-    except OSError as error:
+        replace_file(folder / NAME, json.dumps(tree, separators=(",", ":")).encode("utf-8"))
+    except StoreFull:
         forget(folder)
-        if error.errno not in FULL_ERRORS:
-            raise
+        return False
+    return True
+
+
+def end_told(folder: Path) -> int | None:
+    """Return where the log ended at the last clean stop of this broker; None if nothing tells."""
+    try:
+        return int(json.loads((folder / NAME).read_bytes())["log_end"])
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return None
+
+
+def note_other(folder: Path) -> int:
+    """Note for good, if there is no file, that another broker closed the store; return the end that this tells.
+
+    Raises StoreFull.
+    """
+    if not (folder / NAME).exists():
+        replace_file(folder / NAME, json.dumps({"log_end": NO_END}).encode("utf-8"))
+    return NO_END
 
 
 def read(folder: Path) -> CleanClose:

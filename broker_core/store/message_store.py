@@ -44,6 +44,7 @@ class MessageStore:
         """Use the parts that `open` recovered."""
         self.config = config
         self.recovered = recovered
+        self._is_of_others = bool(recovered.used_elsewhere)
         self._guard = guard
         self._log = recovered.log
         self._queues = recovered.queues
@@ -212,6 +213,11 @@ class MessageStore:
         if self._writing.refusal is None:
             abort.set_mark(self.config.folder)
 
+    def take_as_own(self) -> None:
+        """Note that what another broker wrote (`recovered.used_elsewhere`) is told, or counts from now on."""
+        self._is_of_others = False
+        closed.forget(self.config.folder)
+
     def _note_cut(self) -> None:
         self._queries.forget_sums()
         self._dropping.lower_purges()
@@ -259,14 +265,28 @@ class MessageStore:
                 self._writing.dispatch_pending()
                 self._index.sync()
                 self.checkpoint()
-                index_files = [file.path.name for file in self._index.files]
-                closed.write(self.config.folder, self._queues, log_begin=self._log.begin, index_files=index_files)
-                abort.clear(self.config.folder)
+                self._note_closed()
         finally:
             self._writing.refuse(StoreClosed(f"the store {self.config.folder} is closed"))
             for part in (self._log, self._queues, self._index):
                 part.close()
             self._guard.release()
+
+    def _note_closed(self) -> None:
+        folder, is_replica = self.config.folder, self.config.is_replica
+        if self._is_of_others:  # what tells it stays
+            abort.clear(folder)
+            return
+        is_told = closed.write(
+            folder,
+            self._queues,
+            log_begin=self._log.begin,
+            log_end=self._log.end,
+            index_files=[file.path.name for file in self._index.files],
+        )
+        # A replica that finds neither takes its store for one that another broker closed.
+        if is_told or not is_replica:
+            abort.clear(folder)
 
     def __enter__(self) -> Self:
         """Return the open store."""

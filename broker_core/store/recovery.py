@@ -60,6 +60,8 @@ class Recovered:
     confirmed: int = 0
     # Whether what was written last may be lost: the store was not closed, and it was more than a kill of its process.
     was_power_lost: bool = False
+    # Of a replica: why it is sure that another broker had the store since, for people; empty if nothing tells.
+    used_elsewhere: str = ""
 
 
 def recover(config: StoreConfig) -> Recovered:
@@ -75,11 +77,13 @@ def recover(config: StoreConfig) -> Recovered:
     abort.set_mark(config.folder, is_lossy=was_power_lost)
     _remove_scratch(config)
     left = closed.read(config.folder) if was_clean else closed.CleanClose()
+    closed_at = closed.end_told(config.folder)
+    if closed_at is None and was_clean and config.is_replica:
+        closed_at = closed.note_other(config.folder)
     if left.log_begin == log.begin:
         queues.resume(left.spans)
     damaged_from = queues.recover(log, trusted=was_clean)
     queues.restart(closed.find_short(left, queues.by_key))
-    closed.forget(config.folder)
     if queues.lost:
         damaged_from = log.begin
     checkpoint = _plausible(read_checkpoint(config.folder), log, newest=_last_store_time(log, queues))
@@ -112,6 +116,9 @@ def recover(config: StoreConfig) -> Recovered:
     if not dispatcher.store_time:
         dispatcher.store_time = _last_store_time(log, queues)
     queues.release()
+    used_elsewhere = _used_elsewhere(log, closed_at) if config.is_replica and closed_at is not None else ""
+    if not used_elsewhere:
+        closed.forget(config.folder)
     reason = walk.problem.reason if walk.problem else None
     return Recovered(
         log,
@@ -125,7 +132,17 @@ def recover(config: StoreConfig) -> Recovered:
         tuple(walk.damaged),
         min(confirmed, log.end),
         was_power_lost,
+        used_elsewhere,
     )
+
+
+def _used_elsewhere(log: CommitLog, closed_at: int) -> str:
+    """Return why another broker must have had the store since this one (store/README.md#used-elsewhere)."""
+    if log.end <= max(closed_at, 0):
+        return ""
+    if closed_at == closed.NO_END:
+        return "it was closed by another broker"
+    return f"its log ends at {log.end}, and ended at {closed_at} when this broker closed it"
 
 
 def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkpoint:

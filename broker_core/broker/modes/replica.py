@@ -26,7 +26,7 @@ class FailoverReplica:
     on_stored: Final = None
 
     def __init__(self, around: Around) -> None:
-        """Begin a life of the replica; raises WrongIdentity, Corrupt, StoreFull, OSError."""
+        """Begin a life of the replica; raises WrongIdentity, UsedElsewhere, Corrupt, StoreFull, OSError."""
         self._around = around
         config, settings, commit = around.settings.config, around.settings, around.durability
         timeout_ms = lambda: settings.config.replication.slave_timeout_ms  # noqa: E731

@@ -18,6 +18,10 @@ class WrongIdentity(GantryError):
     """The file is missing, damaged, or that of another replica; the broker must not start on this folder."""
 
 
+class UsedElsewhere(GantryError):
+    """Another broker has written into the folder of this replica, so its epochs do not tell what its log has."""
+
+
 def encode_identity(identity: Identity) -> str:
     """Return the text of the file: 5.x's `cluster#broker#id`, then ours as `key=value`."""
     values = identity.check, identity.life, identity.applied_id, int(identity.is_unclean), *identity.known

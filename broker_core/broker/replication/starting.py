@@ -13,6 +13,7 @@ from broker_core.broker.replication.controller_words import Place
 from broker_core.broker.replication.controllers import Controllers
 from broker_core.broker.replication.failover import Failover, Waiting
 from broker_core.broker.replication.following import SlaveLimits
+from broker_core.broker.replication.identity import UsedElsewhere
 from broker_core.broker.replication.identity_file import begin_life
 from broker_core.broker.replication.in_sync import SetTimes
 from broker_core.broker.replication.master_stream import MasterStreams
@@ -48,9 +49,12 @@ class Surroundings:
 def start_life(config: BrokerConfig, around: Surroundings) -> Failover:
     """Begin a life of the replica in the open store, which does nothing until it runs.
 
-    Raises WrongIdentity for the folder of another replica, Corrupt for epochs that cannot be read, StoreFull, OSError.
+    Raises WrongIdentity for the folder of another replica, UsedElsewhere, Corrupt for epochs that cannot be read,
+    StoreFull, OSError.
     """
     store, folder = around.store, config.store.folder
+    epochs = EpochFile(folder)
+    _check_use(store, epochs)
     identity = begin_life(
         folder,
         config.identity.cluster,
@@ -60,7 +64,6 @@ def start_life(config: BrokerConfig, around: Surroundings) -> Failover:
     )
     # From here on the identity tells the loss.
     store.note_loss_told()
-    epochs = EpochFile(folder)
     epochs.cut(store.appended_log_offset + 1)  # of a tail that is lost
     log = ReplicaLog(
         store,
@@ -81,6 +84,18 @@ def start_life(config: BrokerConfig, around: Surroundings) -> Failover:
     )
     _connect(failover, config, around)
     return failover
+
+
+def _check_use(store: MessageStore, epochs: EpochFile) -> None:
+    """Raise UsedElsewhere if the epochs do not tell what the log has (broker/replication/README.md#epochs)."""
+    if not store.recovered.used_elsewhere:
+        return
+    if epochs.entries:
+        raise UsedElsewhere(
+            f"{store.config.folder}: another broker has used this folder of a replica: {store.recovered.used_elsewhere}"
+            f"; what to do is in docs/replication.md#a-folder-that-another-broker-used"
+        )
+    store.take_as_own()
 
 
 def _connect(failover: Failover, config: BrokerConfig, around: Surroundings) -> None:

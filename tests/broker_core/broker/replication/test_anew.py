@@ -1,8 +1,15 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
+from broker_core.broker import Broker
+from broker_core.broker.config import FailoverSettings
 from broker_core.broker.replication.anew import put_aside
+from broker_core.broker.replication.identity import UsedElsewhere, WrongIdentity
 from broker_core.store.epochs import EpochFile
+from tests.support.other_broker import use_elsewhere
 from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
 from tests.support.replicated import log_of
 from tests.support.wait import eventually
@@ -70,3 +77,31 @@ async def stop_with_another_history(group: ReplicaGroup, number: int) -> None:
     (folder / "epochFileCheckpoint").unlink()
     (folder / "epochFileCheckpoint.bak").unlink()
     EpochFile(folder).add(77, 0)
+
+
+async def test_a_folder_that_another_broker_used_is_refused_until_its_epochs_are_removed(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        await group.send(master, b"kept")
+        number = next(each for each, broker in group.brokers.items() if broker is not master)
+        config = group.brokers[number].components.config
+        await group.stop(number)
+        # A broker without controllers leaves it alone
+        with pytest.raises(WrongIdentity, match="enableControllerMode is off"):
+            await Broker.open(replace(config, failover=FailoverSettings()))
+        # When another one has not, then the replica does not start, however often it is tried
+        use_elsewhere(config.store)
+        for _ in range(2):
+            with pytest.raises(UsedElsewhere, match="its log ends at"):
+                await group.start(number)
+        # When nobody needs what the other one took, then it copies all anew
+        for name in ("epochFileCheckpoint", "epochFileCheckpoint.bak"):
+            (config.store.folder / name).unlink()
+        await eventually(lambda: len(in_sync_set(master)) == 1)
+        hopeless = await group.start(number)
+        await hopeless.failed()
+        await group.stop(number)
+        put_aside(config.store.folder, NOW)
+        returned = await group.start(number)
+        await eventually(lambda: len(in_sync_set(master)) == 2)
+        assert log_of(returned.store) == log_of(master.store)
