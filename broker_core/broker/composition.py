@@ -99,6 +99,7 @@ def _writing(settings: Settings, resources: Resources) -> _Writing:
     stats = Stats(config.identity.cluster, resources.clock())
     arrivals = Arrivals(store, resources.call_soon)
     roles = Roles(first_role(config))
+    roles.watch(lambda role: stats.follow_role(resources.clock(), is_master=role.is_master))
     durability = _durability(config, resources)
     mode = _mode(settings, resources, arrivals, roles, durability)
     intake = Intake(

@@ -86,8 +86,13 @@ class Rate:
             self._day = now // DAY_MS
             self.yesterday_morning, self.today_morning = self.today_morning, self.total
 
+    def restart(self, now: int) -> None:
+        """Let the rates be of what comes from now on; the totals stay."""
+        self._samples.clear()
+        self._samples.append((now, self.total))
+
     def per_second(self) -> tuple[float, ...]:
-        """Return the rates over the windows of `RATE_WINDOWS_S`, or over the broker's uptime if that is shorter."""
+        """Return the rates over the windows of `RATE_WINDOWS_S`, or since the last (re)start if that is shorter."""
         newest_at, newest = self._samples[-1]
         rates = []
         for window in RATE_WINDOWS_S:
@@ -112,6 +117,13 @@ class Stats:
         self.pull_times = Latency(now)
         self.put_bytes = 0
         self.put_failed = 0
+        self._is_of_master = False
+
+    def follow_role(self, now: int, *, is_master: bool) -> None:
+        """Let the rate of stored messages begin anew where the broker becomes master, or ceases to be."""
+        if is_master != self._is_of_master:
+            self._is_of_master = is_master
+            self.put.restart(now)
 
     def count_put(self, topic: str, messages: int, size: int, *, requests: int = 1) -> None:
         """Count stored messages; `size` is their size in the store, in bytes."""

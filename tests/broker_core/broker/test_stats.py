@@ -36,6 +36,24 @@ def test_rates_are_reported_for_ten_sixty_and_six_hundred_seconds() -> None:
     assert life == pytest.approx(360 / 70)
 
 
+def test_a_broker_that_is_master_no_more_stores_nothing_per_second() -> None:
+    stats = Stats("C", 0)
+    for second in range(1, 21):
+        stats.follow_role(second * 1000, is_master=True)
+        stats.count_put("T", 10, 100)
+        stats.step(second * 1000)
+    assert stats.put.per_second()[0] == pytest.approx(10)
+    stats.follow_role(20_500, is_master=False)
+    stats.step(21_000)
+    assert stats.put.per_second() == (0, 0, 0)
+    assert stats.put.total == 200
+    # When it is master again, then its time as a slave does not count
+    stats.follow_role(60_000, is_master=True)
+    stats.count_put("T", 10, 100)
+    stats.step(61_000)
+    assert stats.put.per_second() == (10, 10, 10)
+
+
 def test_a_broker_without_a_sample_has_no_rate() -> None:
     assert Stats("local", 5).put.per_second() == (0.0, 0.0, 0.0)
 
