@@ -51,7 +51,7 @@ def _anchors_of(page: Path) -> set[str]:
 def unopened(place: Path, text: str) -> Iterator[str]:
     """Yield each citation in `text` that does not open from `place`."""
     for page, anchor in _CITATION.findall(text):
-        places = ((at / page).resolve() for at in (ROOT, ROOT / "broker_core", place.parent))
+        places = ((at / page).resolve() for at in (place.parent, ROOT, ROOT / "broker_core"))
         found = next((each for each in places if each.is_file() and each.is_relative_to(ROOT)), None)
         if found is None:
             yield f"{place.relative_to(ROOT)} cites {page}, which does not exist"
