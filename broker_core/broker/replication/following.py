@@ -125,7 +125,7 @@ class Following:
         try:
             if self._store.end == 0:
                 self._store.begin_behind(answer.queue_ends)
-        except StoreError as error:
+        except (StoreError, OSError) as error:
             return self._leave(f"no copy can begin here: {error}", now)
         self._phase, self._heard_at, self._master_begin = _Phase.GREETING, now, answer.begin
         handshake = SlaveHandshake(

@@ -20,5 +20,8 @@ async def make_queues(store: MessageStore, ends: QueueEnds, *, on_part: Callable
         on_part()
         await asyncio.sleep(0)
     # What a thread has brought to the disk, the loop need not wait for.
-    await asyncio.to_thread(sync_file_system, store.config.folder)
+    try:
+        await asyncio.to_thread(sync_file_system, store.config.folder)
+    except OSError as error:
+        raise store.note_refused(error) from error  # a second sync would succeed without what is lost
     on_part()

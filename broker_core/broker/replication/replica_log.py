@@ -86,7 +86,7 @@ class ReplicaLog:
         What cannot be made it leaves to that, which tells why.
         """
         if self.end == 0 and isinstance(answer, Accepted):
-            with suppress(StoreError):
+            with suppress(StoreError, OSError):
                 await make_queues(self._store, answer.queue_ends, on_part=on_part)
 
     def begin_behind(self, ends: QueueEnds) -> None:

@@ -69,6 +69,7 @@ class SlaveStreams:
         self._pace = pace
         self._streams: dict[int, SlaveStream] = {}
         self._last = 0
+        self._waking: asyncio.TimerHandle | None = None
 
     def connect(self, peer: str) -> SlaveStream:
         """Return the speaker of a new connection."""
@@ -108,9 +109,13 @@ class SlaveStreams:
         """Return whether a frame may go now; if not, all streams are woken when one may."""
         loop = asyncio.get_running_loop()
         wait = self._pace.wait_seconds(loop.time())
-        if wait > 0:
-            loop.call_later(wait, self.wake)
+        if wait > 0 and self._waking is None:
+            self._waking = loop.call_later(wait, self._go_on)
         return wait <= 0
+
+    def _go_on(self) -> None:
+        self._waking = None
+        self.wake()
 
     def sent(self, size: int) -> None:
         """Count a frame."""

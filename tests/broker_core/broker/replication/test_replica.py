@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from errno import EMFILE
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -220,15 +221,16 @@ def test_a_slave_that_makes_many_queues_does_not_take_its_master_for_silent() ->
     assert any(isinstance(effect, LeaveMaster) for effect in each.tick(7.3))
 
 
-def test_a_slave_whose_disk_is_full_tries_again_later() -> None:
+@pytest.mark.parametrize("error", [StoreFull(Path("disk"), 1), OSError(EMFILE, "too many open files")])
+def test_a_slave_that_cannot_make_its_queues_says_why_and_tries_again_later(error: Exception) -> None:
     store = MemoryStore()
-    store.begin_behind = Mock(side_effect=StoreFull(Path("disk"), 1))  # type: ignore[method-assign]
+    store.begin_behind = Mock(side_effect=error)  # type: ignore[method-assign]
     each = replica(store=store)
     told(each, view(THEIRS))
     ask = next(effect for effect in each.tick(0.0) if isinstance(effect, AskMaster))
     assert each.exchanged(ask.link, Accepted(9, 64), 0.0) == [LeaveMaster(ask.link)]
     assert each.following is not None
-    assert "no copy can begin here" in each.following.trouble
+    assert each.following.trouble == f"no copy can begin here: {error}"
     assert any(isinstance(effect, AskMaster) for effect in each.tick(0.3))
 
 
