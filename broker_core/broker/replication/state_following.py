@@ -108,6 +108,8 @@ class StateFollowing:
             if await self._take(role, state):
                 self._after = number
                 await self._pass_on(role)
+                return
+        self._role = None  # an answer was not taken over whole: it may be this role again, and is told everything then
 
     def _is_current(self, role: Role) -> bool:
         return self._around.roles.now == role

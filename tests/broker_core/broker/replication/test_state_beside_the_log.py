@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from broker_core.broker import Broker
+from broker_core.broker.role import Role, RoleKind
 from broker_core.protocol import bodies
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import SubscriptionGroupConfig
@@ -67,6 +68,25 @@ async def test_what_is_made_changed_or_deleted_is_known_to_the_slave_when_it_is_
         mode = SetMessageRequestModeRequestBody("T", "readers", "POP", 2)
         await asked(group, master, RequestCode.SET_MESSAGE_REQUEST_MODE, mode)
         assert own.request_modes.find("T", "readers") == mode
+
+
+async def test_what_a_slave_was_told_while_it_was_fenced_is_told_again(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        own = slave_of(group, master).components
+        await eventually(lambda: own.roles.now.kind is RoleKind.SLAVE)
+        await done(group, master, CreateTopicRequest("first", 1, 1, 6))
+        await eventually(lambda: own.topics.find("first"))
+        (told,) = master.components.rest.state_book._slaves.values()
+        await eventually(lambda: told.has == told.told)
+        # Given a slave that does not hear the answer to what it asks just now
+        role = own.roles.now
+        own.roles.become(Role(RoleKind.FENCED, role.broker_id))
+        await done(group, master, UpdateConsumerOffsetRequest("readers", "T", 0, 5))
+        await eventually(lambda: told.stamps["offsets"] == master.components.offsets.changes)
+        # When it has the same role again
+        own.roles.become(role)
+        await eventually(lambda: own.offsets.find("readers", "T", 0) == 5)
 
 
 async def test_a_deleted_topic_without_messages_does_not_come_back_after_a_switch(tmp_path: Path) -> None:
