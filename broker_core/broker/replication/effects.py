@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -36,9 +35,12 @@ class Effects:
         on_wait: Callable[[str], None],
         on_failure: Callable[[Exception], None],
     ) -> None:
-        """`on_wait` is called with the reason when one begins to wait, and with an empty one when it is carried out."""
-        self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Gets the error of the first one that failed."""
+        """`on_wait` is called with the reason when one begins to wait, and with an empty one when it is carried out.
+
+        `on_failure` gets the error of the first one that fails.
+        """
+        self.have_failed = False
+        """Whether one failed; none is carried out any more then."""
         self.waits_for_room = ""
         """Why the first one is not carried out yet; empty while nothing waits."""
         self._actions = actions
@@ -50,7 +52,7 @@ class Effects:
 
     def do(self, effects: Sequence[Effect], now: float) -> None:
         """Carry these out behind what is left; `now` in seconds."""
-        if self.failure.done():
+        if self.have_failed:
             return
         self._left.extend(effects)
         if not self.waits_for_room and not self._is_carrying:
@@ -73,7 +75,7 @@ class Effects:
             self._wait(str(reason), now)
         except Exception as error:  # noqa: BLE001 - the top of the effects: whoever drives them ends with it
             self._left.clear()
-            self.failure.set_exception(error)
+            self.have_failed = True
             self._on_failure(error)
         finally:
             self._is_carrying = False

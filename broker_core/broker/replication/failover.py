@@ -80,6 +80,7 @@ class Failover:
             on_wait=self._rest,
             on_failure=self._fail,
         )
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._asking: asyncio.Task[None] | None = None
         self._handing_over = HandingOver()
         self._is_append_told = True
@@ -99,7 +100,7 @@ class Failover:
             tasks.create_task(self._wait_for_failure(), name="effects of the replica")
 
     async def _wait_for_failure(self) -> None:
-        await self._effects.failure
+        await self._failure
 
     async def _tick(self) -> None:
         while True:
@@ -281,6 +282,7 @@ class Failover:
 
     def _fail(self, error: Exception) -> None:
         """Serve nothing any more; `run` ends with the error."""
+        self._failure.set_exception(error)
         self.replica.halted = f"an effect could not be carried out: {error}"
         _log.critical("replica: stopped, %s", self.replica.halted)
         self._end()

@@ -45,7 +45,7 @@ class Nemesis:
         ]
         self._faults: list[Callable[[], None]] = random.choice(themes) if theme is None else themes[theme]
         # An election without a reason cares for no lease; with clocks too far apart a lease says nothing.
-        has_reasons = self._elect not in self._faults and self._power_and_elect not in self._faults
+        has_reasons = not {self._elect, self._power_and_elect, self._fill_disk_and_elect}.intersection(self._faults)
         world.has_leases = has_reasons and random.random() < 0.8
         spread = (0.93, 1.07) if world.has_leases else (0.8, 1.25)
         for clock in [*(each.clock for each in world.nodes), *(each.clock for each in world.controllers)]:
@@ -82,6 +82,7 @@ class Nemesis:
             self._slow,
             self._switch,
             self._fill_disk,
+            self._fill_disk_and_elect,
             self._break_flush,
             *self._of_controllers(),
             self._kill_inside,
@@ -174,6 +175,11 @@ class Nemesis:
         disk.is_full = True
         self._later(self._random.uniform(0.1, 2), lambda: setattr(disk, "is_full", False))
 
+    def _fill_disk_and_elect(self) -> None:
+        """Let a state come that has no room."""
+        self._fill_disk()
+        self._later(self._random.uniform(0, 0.5), self._elect)
+
     def _break_flush(self) -> None:
         node = self._node()
         if node.is_up and not self._would_stick(node):
@@ -253,7 +259,12 @@ class Nemesis:
     def _switch(self) -> None:
         state = self._world.engine.state
         for node in self._world.nodes:
-            if state is not None and node.replica is not None and self._world.is_master(node) and not node.is_paused:
+            if (
+                state is not None
+                and node.replica is not None
+                and self._world.is_master(node)
+                and not (node.is_paused or node.rests)
+            ):
                 node.replica.hand_over(self._random.choice(state.in_sync), 3.0, node.clock.now)
 
     def _policy(self) -> None:

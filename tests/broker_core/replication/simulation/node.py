@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from broker_core.broker.replication.effects import Effects, WaitsForRoom
 from broker_core.broker.replication.identity import next_life
 from broker_core.broker.replication.messages import (
     Accepted,
@@ -25,6 +28,7 @@ from broker_core.broker.replication.messages import (
     LeaveMaster,
     OpenStream,
     Outcome,
+    Refusal,
     Refused,
     RefuseWaiting,
     Register,
@@ -38,7 +42,7 @@ from broker_core.broker.role import RoleKind
 from broker_core.controller import commands
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.ha_epochs import Data
-from broker_core.store.errors import StoreError
+from broker_core.store.errors import StoreError, StoreFull
 from tests.broker_core.replication.simulation.clock import Clock
 from tests.broker_core.replication.simulation.disk import Disk, DiskStore
 from tests.broker_core.replication.simulation.engine import NAME
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
     from tests.broker_core.replication.simulation.world import World
 
 CLUSTER = "C"
+_EFFECTS: Final = get_args(Effect)
 
 
 @dataclass(slots=True)
@@ -101,6 +106,9 @@ class Node:
         if self.replica is not None:
             return
         disk = self.disk
+        if disk.is_full:  # as the process does, which is alive and waits
+            self.later(0.2, self.start)
+            return
         kept = disk.identity or Identity(CLUSTER, NAME, 0, f"check-{self.number}-{self.world.next_stream()}", "0-0")
         store = RealStore(disk, is_sync=self.is_sync) if isinstance(disk, RealDisk) else None
         disk.identity = next_life(
@@ -121,6 +129,8 @@ class Node:
         self.replica = Replica(disk.identity, self.store, self.settings)
         self.kind = RoleKind.FENCED
         self._run += 1
+        action = partial(self._carry_out, self._run)
+        self.effects = Effects(dict.fromkeys(_EFFECTS, action), on_wait=self._rest, on_failure=_fail)
         self.world.log(f"{self.name} starts as {disk.identity}, end {self.store.end}, confirm {self.store.confirm}")
         run = self._run
         self._tick(run)
@@ -170,7 +180,8 @@ class Node:
             return
         self.later(0.1, lambda: self._tick(run))
         if not self.is_paused:
-            self.do(self.replica.tick(self.clock.now))
+            self.effects.retry(self.clock.now)
+            self.tell(lambda replica: replica.tick(self.clock.now))
 
     def _flush(self, run: int) -> None:
         if run != self._run or self.replica is None or self.store is None:
@@ -197,7 +208,7 @@ class Node:
             self._store_failed()
             return
         if self.is_sync:
-            self.do(self.replica.flushed())
+            self.tell(lambda replica: replica.flushed())
 
     def expire(self) -> None:
         """Let retention remove a segment that no slave still needs."""
@@ -216,19 +227,53 @@ class Node:
 
     # Effects
 
+    @property
+    def rests(self) -> bool:
+        """Whether what was decided last has no room on the disk: nothing may follow from it."""
+        return bool(self.effects.waits_for_room)
+
+    def has_lease(self) -> bool:
+        return self.replica is not None and not self.rests and self.replica.has_lease(self.clock.now)
+
+    def tell(self, event: Callable[[Replica], list[Effect]]) -> None:
+        """Tell the replica something, which hears nothing while it rests."""
+        if self.replica is not None and not self.rests:
+            self.do(event(self.replica))
+
     def do(self, effects: list[Effect]) -> None:
-        for effect in effects:
-            if self.replica is None:
-                return
-            if self.dies_after is not None:
-                self.dies_after -= 1
-                if self.dies_after < 0:
-                    self.die(power=self.world.agenda.random.random() < 0.3)
-                    self.later(self.world.agenda.random.choice((0.02, 1.0)), self.start)
-                    return
-            self._do_one(effect)
+        self.effects.do(effects, self.clock.now)
         if self.replica is not None and self.replica.mastership is not None:
             self.pump()
+
+    def _carry_out(self, run: int, effect: Effect) -> None:
+        if self.replica is None or run != self._run:
+            return
+        if self.dies_after is not None:
+            self.dies_after -= 1
+            if self.dies_after < 0:
+                self.die(power=self.world.agenda.random.random() < 0.3)
+                self.later(self.world.agenda.random.choice((0.02, 1.0)), self.start)
+                return
+        self._do_one(effect)
+
+    def _rest(self, reason: str) -> None:
+        """Leave master and slaves, as the rim of a broker does."""
+        self.world.log(f"{self.name} rests: {reason}" if reason else f"{self.name} has room again")
+        if not reason or self.replica is None:
+            return
+        self._refuse_waiting()
+        for link in sorted(self.upstream):
+            self._end(self.upstream.pop(link))
+        if self.replica.following is not None:
+            self.do(self.replica.master_closed(self.replica.following.link, self.clock.now))
+        for link in sorted(self.accepted):
+            self._end(self.accepted.pop(link))
+            self.do(self.replica.slave_closed(link, self.clock.now))
+
+    def _refuse_waiting(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for each in waiting:
+            each.answer(14)
 
     def _do_one(self, effect: Effect) -> None:
         match effect:
@@ -237,12 +282,12 @@ class Node:
             case Confirmed(upto):
                 self._answer(upto)
             case RefuseWaiting():
-                waiting, self.waiting = self.waiting, []
-                for each in waiting:
-                    each.answer(14)
+                self._refuse_waiting()
             case HandedOver(to):
                 self.world.handed_over(self, to)
             case SaveIdentity(identity):
+                if self.disk.is_full:
+                    raise WaitsForRoom(StoreFull(Path("brokerIdentity"), 1))
                 self.disk.identity = identity
                 if self.replica is not None and self.replica.view is not None:
                     self.world.checks.seen(self.replica.view)
@@ -294,7 +339,7 @@ class Node:
         if self.replica is None or self.store is None:
             answer(-1)
             return
-        refusal = self.replica.refusal(self.clock.now)
+        refusal = Refusal.NO_ROOM if self.rests else self.replica.refusal(self.clock.now)
         if refusal is not None or self.kind is not RoleKind.MASTER or self.replica.mastership is None:
             answer(int(refusal.code) if refusal else 14)
             return
@@ -306,7 +351,7 @@ class Node:
         waiting = Waiting(end, answer)
         self.waiting.append(waiting)
         self.later(3.0, lambda: self._give_up(waiting))
-        self.do(self.replica.appended())
+        self.tell(lambda replica: replica.appended())
         self.pump()
 
     def _give_up(self, waiting: Waiting) -> None:
@@ -345,14 +390,13 @@ class Node:
 
         def at_master() -> None:
             assert master.replica is not None
-            answer = master.replica.exchange(effect.request)
+            answer = Refused(Refusal.NO_ROOM.value) if master.rests else master.replica.exchange(effect.request)
             self.world.network.send(master, self, lambda: self._exchanged(effect.link, answer))
 
         self.world.network.send(self, master, at_master)
 
     def _exchanged(self, link: int, answer: Accepted | Refused) -> None:
-        assert self.replica is not None
-        self.do(self.replica.exchanged(link, answer, self.clock.now))
+        self.tell(lambda replica: replica.exchanged(link, answer, self.clock.now))
 
     def _open(self, effect: OpenStream) -> None:
         master = self.world.node_at(effect.ha)
@@ -360,23 +404,29 @@ class Node:
         run, master_run, link = self._run, master._run, effect.link
 
         def mine(event: Callable[[Replica], list[Effect]]) -> None:
-            if self._run == run and self.replica is not None:
-                self.do(event(self.replica))
+            if self._run == run:
+                self.tell(event)
 
         def theirs(event: Callable[[Replica], list[Effect]]) -> None:
             if master._run == master_run and master.replica is not None:
-                master.accepted.setdefault(stream.number, stream)
-                master.do(event(master.replica))
+                if not master.rests:
+                    master.accepted.setdefault(stream.number, stream)
+                master.tell(event)
+
+        def slave_closed() -> None:
+            if self._run == run and self.replica is not None:
+                self.do(self.replica.master_closed(link, self.clock.now))
 
         def master_closed() -> None:
-            theirs(lambda replica: replica.slave_closed(stream.number, master.clock.now))
+            if master._run == master_run and master.replica is not None:
+                master.do(master.replica.slave_closed(stream.number, master.clock.now))
             master.accepted.pop(stream.number, None)
 
         stream.on_slave = lambda message: mine(lambda replica: replica.from_master(link, message, self.clock.now))
         stream.on_master = lambda message: theirs(
             lambda replica: replica.from_slave(stream.number, message, master.clock.now)
         )
-        stream.on_slave_closed = lambda: mine(lambda replica: replica.master_closed(link, self.clock.now))
+        stream.on_slave_closed = slave_closed
         stream.on_master_closed = master_closed
         self.upstream[link] = stream
         if master.is_up:
@@ -391,8 +441,8 @@ class Node:
             self.world.beat(self, controller, effect, self.clock.now)
 
     def heard(self, event: Callable[[Replica], list[Effect]], run: int) -> None:
-        if run == self._run and self.replica is not None:
-            self.do(event(self.replica))
+        if run == self._run:
+            self.tell(event)
 
     @property
     def run(self) -> int:
@@ -406,6 +456,10 @@ class Node:
             self.heard(lambda replica: replica.answered(message, self.clock.now), run)
 
         self.world.ask(self, effect, answer)
+
+
+def _fail(error: Exception) -> None:
+    raise error
 
 
 def on_the_wire(command: Any) -> commands.Command:

@@ -126,9 +126,7 @@ class World:
             self._check_leases()
 
     def _check_leases(self) -> None:
-        holders = [
-            node.name for node in self.nodes if node.replica is not None and node.replica.has_lease(node.clock.now)
-        ]
+        holders = [node.name for node in self.nodes if node.has_lease()]
         if len(holders) > 1:
             raise Violation(f"I11: {holders} hold a lease at once")
 
