@@ -71,22 +71,26 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, if_still: Callable
     """Write and sync the checkpoint; what a crash leaves half written shows in the copies of the times.
 
     `if_still` is asked when the file is open. If it becomes untrue before the file is replaced (`replace_checkpoint`),
-    nothing can be written over the new one, by another thread either.
+    nothing can be written over the new one, by another thread either. Raises StoreFull and OSError.
     """
-    _write(folder / CHECKPOINT, checkpoint, if_still)
+    _write_if_room(folder / CHECKPOINT, checkpoint, if_still)
 
 
 def replace_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write and sync a new file in place of the checkpoint; raises StoreFull, and the old one stays."""
     new = folder / f"{NEW_PREFIX}{CHECKPOINT}"
-    try:
-        _write(new, checkpoint, lambda: True)
-    except OSError as error:
-        if error.errno in FULL_ERRORS:
-            raise StoreFull(new, _FILE_BYTES) from error
-        raise
+    _write_if_room(new, checkpoint, lambda: True)
     new.rename(folder / CHECKPOINT)
     sync_folder(folder)
+
+
+def _write_if_room(path: Path, checkpoint: Checkpoint, if_still: Callable[[], bool]) -> None:
+    try:
+        _write(path, checkpoint, if_still)
+    except OSError as error:
+        if error.errno in FULL_ERRORS:
+            raise StoreFull(path, _FILE_BYTES) from error
+        raise
 
 
 def _write(path: Path, checkpoint: Checkpoint, if_still: Callable[[], bool]) -> None:
