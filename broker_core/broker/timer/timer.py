@@ -69,6 +69,7 @@ class Timer:
         self._marked_at = 0
         self._has_delivered = False
         self._failure = ""
+        self._why_waiting = ""
         self._is_behind = False
         self._recovering: Iterator[None] | None = None
 
@@ -286,10 +287,15 @@ class Timer:
         """Deliver a message, or drop it if its topic is gone; it waits if the store takes nothing at the moment."""
         message, queue_id = records.delivered(stored, row.seq)
         try:
-            return "delivered" if self._deliver(message, queue_id, stored) else "dropped"
+            is_delivered = self._deliver(message, queue_id, stored)
         except NOT_NOW as error:
-            _log.warning("topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error)
+            # It is tried again twenty times a second.
+            if str(error) != self._why_waiting:
+                self._why_waiting = str(error)
+                _log.warning("topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error)
             return "waits"
+        self._why_waiting = ""
+        return "delivered" if is_delivered else "dropped"
 
     def _mark(self, now: int) -> None:
         """Note in the log, at most once a minute, that nothing is left of what was due until now and is shown."""

@@ -187,6 +187,17 @@ def test_what_cannot_be_stored_now_is_delivered_later(scene: Scene, failure: Exc
     assert scene.arrived() == [b"a"]
 
 
+def test_what_waits_for_the_store_is_told_once_for_each_reason(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    scene.park(b"a", due_in=100)
+    scene.park(b"b", due_in=1_000)
+    for failure in (NotTaken("too few"), NotTaken("too few"), DiskFull(), None, DiskFull()):
+        scene.failure = failure
+        scene.wait(500)
+    told = [each.getMessage() for each in caplog.records if "cannot be delivered yet" in each.getMessage()]
+    assert [str(NotTaken("too few")) in each for each in told] == [True, False]
+    assert scene.arrived() == [b"a", b"b"]
+
+
 def test_a_log_that_lost_its_end_is_followed_anew(scene: Scene) -> None:
     scene.park(b"a", due_in=100)
     scene.timer.tidy(scene.now)
