@@ -37,6 +37,12 @@ const openLed = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Re
 }
 
 describe("the page of one broker name", () => {
+  it("names the name servers that do not answer", async () => {
+    answer(REPLICAS, { ...ledAnswer({}, [led(1), led(2)]), silent_name_servers: [{ address: "10.0.0.9:9876", reason: "it did not answer within 1 s" }] })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    expect(await screen.findByText("These name servers, and their controllers, do not answer: 10.0.0.9:9876")).toBeTruthy()
+  })
+
   it("gives each replica its role, and a slave what it lacks in bytes and time", async () => {
     open([replica(0), replica(1, { behind_bytes: 2_048, behind_ms: 40 })])
     const slave = await rowOf("10.0.0.2:10911")
