@@ -66,6 +66,9 @@ class Timer:
         self._clock = clock
         # Delivered, but the index does not say so yet: its disk may be full.
         self._unsaved: set[int] = set()
+        # With the place of the record in the timer's topic that recalls or moves a message. Until the in-sync set has
+        # it the index does not, and the old time may come meanwhile.
+        self._changing: dict[int, int] = {}
         self._marked_at = 0
         self._has_delivered = False
         self._failure = ""
@@ -80,6 +83,7 @@ class Timer:
         """
         self._follower.is_on = self._is_behind = True
         self._recovering = None
+        self._changing.clear()
         if at_once:
             try:
                 deque(self._follower.recovering(now), maxlen=0)
@@ -155,7 +159,7 @@ class Timer:
         if not waiting:
             self._check_recalled(topic, unique_id)
             return None
-        put = [self._put(records.recalled(each.seq), self._origin()) for each in waiting]
+        put = [self._change(each.seq, self._put(records.recalled(each.seq), self._origin())) for each in waiting]
         self.catch_up()
         return put[-1]
 
@@ -232,6 +236,8 @@ class Timer:
         if not self._follower.follow():
             return False
         self.index.commit(self._store.appended_log_offset)
+        if self._changing:
+            self._changing = {seq: at for seq, at in self._changing.items() if at >= self.index.position}
         return True
 
     def catch_up(self) -> None:
@@ -250,7 +256,10 @@ class Timer:
         self._save_delivered(now, Outcomes(0, 0, 0))
         if not self.index.count or now < self._follower.next_due:
             return False
-        rows = self.index.due(now, STEP_MESSAGES)
+        due = self.index.due(now, STEP_MESSAGES)
+        rows = [row for row in due if row.seq not in self._changing]
+        if due and not rows:
+            return False
         if not rows:
             self._follower.next_due = self.index.next_due() or _FOREVER
             self._mark(now)
@@ -353,7 +362,11 @@ class Timer:
         if stored is None:
             return None
         origin = self._intake.origin_of_copy(stored, now=self._clock(), reconsume_times=stored.reconsume_times)
-        return self._put(records.parked_again(stored, waiting), origin)
+        return self._change(waiting.seq, self._put(records.parked_again(stored, waiting), origin))
+
+    def _change(self, seq: int, record: AppendedRecord) -> AppendedRecord:
+        self._changing[seq] = record.queue_offset
+        return record
 
     def _read(self, log_offset: int) -> StoredMessage | None:
         try:

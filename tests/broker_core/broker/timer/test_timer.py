@@ -333,6 +333,22 @@ def test_what_is_confirmed_after_its_time_is_delivered_though_a_mark_lies_behind
     assert scene.arrived() == [b"a", b"late", b"b"]
 
 
+def test_what_is_recalled_or_moved_is_not_delivered_before_that_is_confirmed(scene: Scene) -> None:
+    for body in (b"recalled", b"moved", b"other"):
+        scene.park(body, due_in=100)
+    scene.wait(1)
+    scene.store.limit_dispatch(scene.store.appended_log_offset)
+    scene.timer.recall("orders", "ID-recalled")
+    scene.timer.reschedule("orders", "ID-moved", START + 5_000)
+    scene.wait(200)
+
+    scene.store.limit_dispatch(None)
+    scene.wait(1)
+    assert scene.arrived() == [b"other"]
+    scene.wait(10_000)
+    assert scene.arrived() == [b"other", b"moved"]
+
+
 def test_what_was_delivered_in_a_part_of_the_log_that_was_cut_is_delivered_again(scene: Scene) -> None:
     scene.park(b"a", due_in=100)
     before = scene.store.appended_log_offset
