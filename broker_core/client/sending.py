@@ -72,7 +72,8 @@ _STATUSES: Final[dict[int, SendStatus]] = {
     ResponseCode.SLAVE_NOT_AVAILABLE: SendStatus.SLAVE_NOT_AVAILABLE,
 }
 _STORED: Final = "stored, but"
-_NOT_CONFIRMED: Final = "[NOT_CONFIRMED]"
+NOT_CONFIRMED: Final = "[NOT_CONFIRMED]"
+"""In the remark of what is stored, and not known to be on the replicas in sync."""
 """How replicas say in a refusal that they have the message, or may have: a switch of the master may take it back."""
 
 
@@ -158,7 +159,7 @@ class Sending:
             elif answer.code in self._config.retried_codes or self._faults.every_refusal_counts:
                 self._faults.note_failure(queue.broker_name, now=now_ms())
             remark = answer.remark or ""
-            if remark.startswith(_STORED) or _NOT_CONFIRMED in remark:
+            if remark.startswith(_STORED) or NOT_CONFIRMED in remark:
                 raise SendUncertain(packed.topic, addr, remark, broker_name=queue.broker_name)
             raise self.session.named(refusal(answer.code, answer.remark, addr, topic=packed.topic), addr)
         try:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from msgspec import structs
 
+from broker_core.broker.waits import UNSURE
 from broker_core.client import (
     Decision,
     Message,
@@ -17,8 +18,10 @@ from broker_core.client import (
     StoredMessage,
     TransactionProducer,
 )
+from broker_core.client.errors import BrokerRefused
 from broker_core.client.transactions import end_transaction
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.codes import ResponseCode
 from gateway.data.audit_notes import Note
 from gateway.data.transaction_memory import keep_decision
 from gateway.transaction_ids import HalfPlace
@@ -357,6 +360,28 @@ async def test_a_place_without_such_a_half_message_is_unknown(
     )
     answer = await api.post(f"/transactions/{api.parts.transaction_ids.seal(other)}:commit")
     assert code_of(answer) == (404, "TRANSACTION_NOT_FOUND")
+
+
+@pytest.mark.in_process
+async def test_a_decision_that_the_replicas_have_not_confirmed_is_to_be_said_again(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = await api.topic()
+    half = await prepared(api, topic)
+    path = f"/transactions/{half['transaction_id']}:commit"
+
+    async def unconfirmed(*parts: Any, **terms: Any) -> bool:
+        await end_transaction(*parts, **terms)
+        remark = f"done, but {UNSURE[ResponseCode.SYSTEM_ERROR]}"
+        raise BrokerRefused(ResponseCode.SYSTEM_ERROR, remark, "127.0.0.1:1")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("gateway.data.transactions.end_transaction", unconfirmed)
+        answer = await api.post(path)
+    assert code_of(answer) == (504, "TIMED_OUT")
+    assert answer.json()["retryable"] is True
+    assert (await api.post(path)).status_code == 200
+    assert len(await seen(api, topic)) == 1
 
 
 @pytest.mark.in_process
