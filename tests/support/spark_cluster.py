@@ -71,6 +71,17 @@ def connect_server(folder: Path, cache: Path) -> Iterator[str]:
         server.wait(_PATIENCE_SECONDS)
 
 
+def executor_settings(folder: Path) -> Path:
+    """Return a file with settings of jobs whose executors have a class path that fits the archive, as jobs do."""
+    file = folder / "spark.conf"
+    file.write_text(f"spark.executor.extraClassPath {_class_path()}\n")
+    return file
+
+
+def _class_path() -> str:
+    return os.pathsep.join(map(str, jars(Path(pyspark.__file__).parent)))
+
+
 def _start(
     folder: Path, cache: Path, command: list[str], *, memory: str = "256m", **more: str
 ) -> subprocess.Popen[bytes]:
@@ -78,9 +89,8 @@ def _start(
     home = Path(pyspark.__file__).parent
     java = find_java(cache)
     archive = archive_options(SessionConfig(app_name="cluster", work_dir=folder, cache=cache), java)
-    first = jars(home)
     # A Connect server needs what jobs leave out.
-    rest = sorted(set((home / "jars").glob("*.jar")) - set(first))
+    rest = sorted(set((home / "jars").glob("*.jar")) - set(jars(home)))
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
@@ -89,16 +99,16 @@ def _start(
         "SPARK_LOCAL_IP": "127.0.0.1",
         # Its launcher, which starts executors, looks for no folder of another one.
         "SPARK_SCALA_VERSION": next((home / "jars").glob("spark-core_*.jar")).name.removeprefix("spark-core_")[:4],
-        # For the executors, by inheritance.
-        "JDK_JAVA_OPTIONS": " ".join(_SHORT),
+        # For the executors too, by inheritance.
+        "JDK_JAVA_OPTIONS": " ".join([*_SHORT, *archive]),
         **more,
     }
     name, *arguments = command
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
             [
-                str(java.home / "bin" / "java"), "-cp", os.pathsep.join(map(str, [*first, *rest])), f"-Xmx{memory}",
-                *archive, *OPTIONS, f"org.apache.spark.deploy.{name}", *arguments,
+                str(java.home / "bin" / "java"), "-cp", os.pathsep.join([_class_path(), *map(str, rest)]),
+                f"-Xmx{memory}", *OPTIONS, f"org.apache.spark.deploy.{name}", *arguments,
             ],
             cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
         )  # fmt: skip

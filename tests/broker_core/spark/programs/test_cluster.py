@@ -12,7 +12,7 @@ from broker_core.client.blocking import BlockingSession
 from tests.support.cluster import RunningBroker
 from tests.support.programs import Program
 from tests.support.replays import fill_topic, make_topic, read_topic
-from tests.support.spark_cluster import connect_server, spark_cluster
+from tests.support.spark_cluster import connect_server, executor_settings, spark_cluster
 from tests.support.topics import order, orders
 from tests.support.wait import wait_until
 
@@ -55,7 +55,9 @@ def test_a_replay_and_a_reconciliation_run_on_a_cluster(
         "name_servers": [shared_broker.name_server],
     }
     # When it is replayed
-    replay = Program(tmp_path / "replay", "replay", place, spark_cache, master=master)
+    conf_file = str(executor_settings(tmp_path))
+    more = {"spark": {"master": master, "cache": str(spark_cache), "conf_file": conf_file}}
+    replay = Program(tmp_path / "replay", "replay", place, spark_cache, more=more)
     asked: dict[str, Any] = {"source": {"topic": orders_of}, "target": {"topic": copy}}
     assert replay.run(asked) == 0, replay.log
     # Then every message is copied, and was counted in the meantime
@@ -64,7 +66,7 @@ def test_a_replay_and_a_reconciliation_run_on_a_cluster(
     assert replay.progress()["written"] == 1000
     # When the two are compared, with one more on the right
     fill_topic(session, copy, [order(5000)])
-    reconcile = Program(tmp_path / "reconcile", "reconcile", place, spark_cache, master=master)
+    reconcile = Program(tmp_path / "reconcile", "reconcile", place, spark_cache, more=more)
     sides: dict[str, Any] = {"left": {"topic": orders_of}, "right": {"topic": copy}, "by": "body"}
     assert reconcile.run(sides) == 0, reconcile.log
     # Then that message is found
