@@ -37,20 +37,17 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.usefixtures("tools")
-def test_what_is_compiled_knows_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sources_compile_without_a_warning_to_what_knows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "compiled.so"
     assert not build.is_fresh(path)
-    build.compile_to(path)
+    build.compile_to(path, flags=("-Werror", "-Wconversion", "-Wno-sign-conversion"))
     assert build.is_fresh(path)
     assert [each.name for each in tmp_path.iterdir()] == ["compiled.so"]
 
     monkeypatch.setattr(build, "sources_digest", lambda: "0" * 16)
     assert not build.is_fresh(path)
-
-
-@pytest.mark.usefixtures("tools")
-def test_the_sources_compile_without_a_warning(tmp_path: Path) -> None:
-    build.compile_to(tmp_path / "compiled.so", flags=("-Werror", "-Wconversion", "-Wno-sign-conversion"))
 
 
 @pytest.mark.usefixtures("tools")
