@@ -1,6 +1,7 @@
 import { notifications } from "@mantine/notifications"
 import { cleanup, configure } from "@testing-library/react"
 import i18next from "i18next"
+import * as React from "react"
 import { afterEach, beforeEach, vi } from "vitest"
 import { decisionIn } from "@/lib/decisions"
 import { JOB_REFUSALS } from "@/lib/job-refusals"
@@ -35,6 +36,15 @@ vi.mock("uplot", () => ({
 
 // Slow machines are slow, not wrong.
 configure({ asyncUtilTimeout: 60_000, getElementError: (message) => new Error(message ?? "not found") })
+
+// React keeps of each element where it was made, to say so in its warnings: a seventh of what all tests cost. It leaves
+// that out for a while when it has done so often.
+const internals = "__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE"
+Object.defineProperty((React as unknown as Record<string, object>)[internals], "recentlyCreatedOwnerStacks", {
+  configurable: true,
+  get: () => Infinity,
+  set: () => undefined,
+})
 
 class StillObserver {
   observe(): void {
