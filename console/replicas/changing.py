@@ -22,7 +22,7 @@ from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
 from console.replicas import plans
-from console.replicas.costs import Costs, costs_of, lacking_of, own_least_of
+from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, own_least_of
 from console.replicas.deciding import shown_state, why_untold
 from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
@@ -175,6 +175,7 @@ def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> Rep
         before=None if done.before is None else shown_state(done.before),
         after=shown_state(done.after),
         lacking_bytes=lacking_of(done),
+        keeps_acknowledged=keeps_acknowledged(done),
         has_until=None if costs.has_until is None else rfc3339(costs.has_until),
         effective_min_in_sync=least,
         refuses_sends=True if members < wanted else None if least is None else members < least,

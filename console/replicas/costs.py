@@ -75,6 +75,14 @@ def lacking_of(change: Preview) -> int | None:
     return max(ends.values()) - ends[after]
 
 
+def keeps_acknowledged(change: Preview) -> bool | None:
+    """Return whether the new master has every acknowledged message, as clean members of the set do; None without one."""
+    before, after = change.before, master_of(change.after)
+    if before is None or after is None or after == master_of(before):
+        return None
+    return after in before.in_sync and before.replicas[after].clean
+
+
 def master_of(state: NameState | None) -> int | None:
     """Return the id of the master of a state."""
     return None if state is None or state.master is None else state.master.id

@@ -173,6 +173,13 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
             "who may have more is silent."
         ),
     ]
+    keeps_acknowledged: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the new master has every acknowledged message: what others have more was acknowledged "
+            "to nobody. False: it may lack some. Null where the master stays."
+        ),
+    ]
     has_until: Annotated[
         Moment | None, Meta(description="When the last message of the new master was stored; later ones it lacks.")
     ]

@@ -6527,6 +6527,8 @@ export interface components {
             after: components["schemas"]["Decided"];
             /** @description What the new master had not when it was heard last; null where it stays, and where somebody who may have more is silent. */
             lacking_bytes: number | null;
+            /** @description Whether the new master has every acknowledged message: what others have more was acknowledged to nobody. False: it may lack some. Null where the master stays. */
+            keeps_acknowledged: boolean | null;
             /**
              * Format: date-time
              * @description When the last message of the new master was stored; later ones it lacks.

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from broker_core.protocol import bodies
-from broker_core.protocol.bodies.controller import MasterLife, NameState, new_state
+from broker_core.protocol.bodies.controller import MasterLife, NameState, ReplicaState, new_state
 from broker_core.protocol.bodies.locks import LockBatchRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.replicas import HeardReplica, Preview
 from broker_core.protocol.headers.clients import LockBatchMqRequest
-from console.replicas.costs import costs_of, lacking_of, own_least_of
+from console.replicas.costs import costs_of, keeps_acknowledged, lacking_of, own_least_of
 from tests.console.replicas.administered import administered
 from tests.support.replica_group import replica_group
 
@@ -34,6 +34,17 @@ def test_what_silent_replicas_had_is_not_known() -> None:
     assert lacking(state(1), state(2), r2=70, r3=10) is None
     assert lacking(state(None), state(3), r3=70, r1=100, r2=100) == 30
     assert lacking(None, state(2), r2=70) is None
+
+
+def test_a_clean_member_of_the_set_has_every_acknowledged_message_and_no_other_is_said_to() -> None:
+    def known(replica: int, *, clean: bool) -> NameState:
+        return replace(state(1), replicas={replica: ReplicaState("h:1", "h:2", "1-a", "c", clean, 1)})
+
+    assert keeps_acknowledged(Preview(state(2), known(2, clean=True))) is True
+    assert keeps_acknowledged(Preview(state(2), known(2, clean=False))) is False
+    assert keeps_acknowledged(Preview(state(3), known(3, clean=True))) is False
+    assert keeps_acknowledged(Preview(state(1), known(1, clean=True))) is None
+    assert keeps_acknowledged(Preview(state(2))) is None
 
 
 async def test_groups_that_hold_queues_at_the_old_master_pause(tmp_path: Path) -> None:
