@@ -3,7 +3,7 @@ import { useCallback } from "react"
 import { ResourceChanges } from "@/features/audit/components/resource-changes"
 import { ControllersPanel } from "@/features/brokers/components/controllers-panel"
 import { ReplicasPage } from "@/features/brokers/components/replicas-page"
-import { ForgetProcess } from "@/features/clusters/components/forget-process"
+import { ForgetBroker } from "@/features/clusters/components/forget-broker"
 import { useCluster } from "@/hooks/use-cluster"
 import type { Replica } from "@/lib/api-types"
 
@@ -12,7 +12,7 @@ export function BrokerNameRoute() {
   const { broker } = useParams({ from: "/inside/broker/$broker" })
   const cluster = useCluster()
   const forget = useCallback(
-    ({ broker_id: id, address, last_seen_at: seen }: Replica) => <ForgetProcess cluster={cluster} broker={broker} process={{ id, address, seen }} />,
+    ({ broker_id: id, address, last_seen_at: seen }: Replica) => <ForgetBroker cluster={cluster} broker={broker} process={{ id, address, seen }} />,
     [cluster, broker],
   )
   return (

@@ -81,8 +81,13 @@ export const run = {
   broker: {
     brokers: "Brokers",
     forget: "Forget",
-    forgetTitle: "Forget {{broker}}",
-    forgetNamed: "Forget {{broker}}",
+    whole: {
+      title: "Forget {{broker}}",
+      words: "It no longer counts as missing: totals leave out what it held, and searches are no longer marked partial. A broker that comes back is listed again.",
+      do: "Forget {{broker}}",
+      done: "{{broker}} was forgotten",
+      failed: "{{broker}} was not forgotten",
+    },
     process: {
       title: "Forget process {{id}} of {{broker}}",
       seen: "listed last",
@@ -91,9 +96,6 @@ export const run = {
       done: "Process {{id}} of {{broker}} is forgotten",
       failed: "Process {{id}} of {{broker}} was not forgotten",
     },
-    forgetWords: "It no longer counts as missing: totals leave out what it held, and searches are no longer marked partial. A broker that comes back is listed again.",
-    forgotten: "{{broker}} was forgotten",
-    notForgotten: "{{broker}} was not forgotten",
     note: "as reported by the name servers and each broker",
     unknownList: "It is not known which brokers exist",
     none: "No broker is registered",

@@ -79,8 +79,13 @@ export const run = {
   broker: {
     brokers: "Broker",
     forget: "移除",
-    forgetTitle: "移除 {{broker}}",
-    forgetNamed: "移除 {{broker}}",
+    whole: {
+      title: "移除 {{broker}}",
+      words: "移除后不再视为缺失：合计不含它的数据，查询也不再标为部分结果。Broker 恢复后会重新显示。",
+      do: "移除 {{broker}}",
+      done: "{{broker}} 已移除",
+      failed: "{{broker}} 未移除",
+    },
     process: {
       title: "移除 {{broker}} 的进程 {{id}}",
       seen: "最后登记于",
@@ -89,9 +94,6 @@ export const run = {
       done: "已移除 {{broker}} 的进程 {{id}}",
       failed: "未能移除 {{broker}} 的进程 {{id}}",
     },
-    forgetWords: "移除后不再视为缺失：合计不含它的数据，查询也不再标为部分结果。Broker 恢复后会重新显示。",
-    forgotten: "{{broker}} 已移除",
-    notForgotten: "{{broker}} 未移除",
     note: "以 Name server 与各 Broker 为准",
     unknownList: "无法得知有哪些 Broker",
     none: "没有已注册的 Broker",

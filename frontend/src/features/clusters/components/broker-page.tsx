@@ -22,7 +22,6 @@ import { reasonIn } from "@/lib/reasons"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
 import { ForgetBroker } from "./forget-broker"
-import { ForgetProcess } from "./forget-process"
 
 interface BrokerPageProps {
   cluster: string
@@ -125,7 +124,7 @@ function Forget({ cluster, broker, all }: { cluster: string; broker: Broker; all
   const ofName = all.filter((each) => each.name === name)
   const isWholeMissed = ofName.every((each) => !each.reachable)
   if (isWholeMissed ? broker === ofName[0] : role === "master") return <ForgetBroker cluster={cluster} broker={name} />
-  return isWholeMissed || replica !== null ? null : <ForgetProcess cluster={cluster} broker={name} process={{ id, address }} />
+  return isWholeMissed || replica !== null ? null : <ForgetBroker cluster={cluster} broker={name} process={{ id, address }} />
 }
 
 function NameLink({ broker }: { broker: string }) {

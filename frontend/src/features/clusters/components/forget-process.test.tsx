@@ -4,11 +4,11 @@ import { AT, broker, overview, page, reader } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
 import { answer, refuse, requests } from "@/testing/server"
 import { BrokerPage } from "./broker-page"
-import { ForgetProcess } from "./forget-process"
+import { ForgetBroker } from "./forget-broker"
 
 const LINE = "DELETE /api/v1/clusters/local/brokers/broker-a"
 const gone = { id: 1, address: "10.0.0.2:10911", seen: AT }
-const show = (options = {}) => renderApp(<ForgetProcess cluster="local" broker="broker-a" process={gone} />, options)
+const show = (options = {}) => renderApp(<ForgetBroker cluster="local" broker="broker-a" process={gone} />, options)
 
 it("forgets one process after it said where it was and what stays", async () => {
   answer(LINE, null, 204)
