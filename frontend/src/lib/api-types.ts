@@ -58,6 +58,7 @@ export type ActivityEvent = Schemas["ActivityEvent"]
 export type EventKind = Schemas["EventKind"]
 export type Overview = Schemas["Overview"]
 export type MissingBroker = Schemas["MissingBroker"]
+export type ReadFromSlave = Schemas["ReadFromSlave"]
 export type OverviewHistory = Schemas["OverviewHistory"]
 export type TopicSummary = Schemas["TopicSummary"]
 export type Topic = Schemas["Topic"]
@@ -123,7 +124,7 @@ export type SavedSearch = Schemas["SavedSearch"]
 export type SavedSearchList = Schemas["SavedSearchList"]
 export type SavedSearchInput = Schemas["SavedSearchCreateRequest"]
 export type Scanned = Schemas["Scanned"]
-export type ScanEnd = Pick<Schemas["ScanPage"], "end" | "next_cursor" | "complete" | "missing" | "scanned">
+export type ScanEnd = Pick<Schemas["ScanPage"], "end" | "next_cursor" | "complete" | "missing" | "from_slaves" | "scanned">
 /** A line of a scan that is streamed. */
 export type ScanLine =
   | { type: "match"; message: MessageSummary }

@@ -1,11 +1,12 @@
 import type { UrlState } from "@/hooks/use-url-state"
-import type { KeyLookup, MessageSearch, MessageSummary, MissingBroker, QueuePage } from "@/lib/api-types"
+import type { KeyLookup, MessageSearch, MessageSummary, MissingBroker, QueuePage, ReadFromSlave } from "@/lib/api-types"
 import { useBrowseByOffset } from "./api/browse-by-offset"
 import { useBrowseByTime } from "./api/browse-by-time"
 import { useMessage } from "./api/get-message"
 import { useKeysLookup } from "./api/look-up-keys"
 import { useMessageSearch } from "./api/search-messages"
 import { missingOf } from "./components/missing-brokers"
+import { slavesOf } from "./components/read-from-slaves"
 import { idSearchOf, keySearchOf, keysLookupOf, lookupOf, offsetBrowseOf, scanOf, timeBrowseOf } from "./search-state"
 import { type Scan, useScan } from "./use-scan"
 
@@ -21,6 +22,8 @@ export interface FoundMessages {
   scan: Scan | undefined
   /** Brokers whose messages a list by time lacks; a search by key has its own in the verdict. */
   missing: MissingBroker[]
+  /** Slaves that were read because their masters are away. */
+  fromSlaves: ReadFromSlave[]
   error: unknown
   isAsked: boolean
   isBusy: boolean
@@ -47,6 +50,7 @@ export function useFoundMessages(cluster: string, state: UrlState, now: number):
     keys: mode === "keys" ? many.data : undefined,
     scan: undefined,
     missing: missing(),
+    fromSlaves: fromSlaves(),
     error: query.error,
     isAsked: query.fetchStatus !== "idle" || query.data !== undefined || query.error !== null,
     isBusy: query.isFetching,
@@ -58,6 +62,12 @@ export function useFoundMessages(cluster: string, state: UrlState, now: number):
   function missing(): MissingBroker[] {
     if (mode === "keys") return many.data?.missing_brokers ?? []
     return mode === "time" ? missingOf(time.data?.pages) : []
+  }
+
+  function fromSlaves(): ReadFromSlave[] {
+    if (mode === "offset") return offset.data?.from_slave ? [offset.data.from_slave] : []
+    if (mode === "id") return one.data?.from_slave ? [one.data.from_slave] : []
+    return slavesOf(mode === "keys" ? many.data && [many.data] : paged.data?.pages)
   }
 
   function rowsOf(): MessageSummary[] | undefined {
@@ -76,6 +86,7 @@ const ofScan = (scan: Scan): FoundMessages => ({
   keys: undefined,
   scan: scan.isAsked ? scan : undefined,
   missing: scan.end?.missing ?? [],
+  fromSlaves: slavesOf(scan.end ? [scan.end] : []),
   error: scan.error,
   isAsked: scan.isAsked,
   isBusy: scan.isRunning,

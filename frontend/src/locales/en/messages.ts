@@ -40,6 +40,7 @@ export const messages = {
     none: "No message",
     noneRead: "No message could be read",
     unread: "{{broker}} was not read: {{reason}}",
+    fromSlave: "The newest messages of {{broker}} may be missing: slave {{id}} was read, because {{reason}}",
     noneNext: "Everything in the range was read.",
     notAllRead: "Not everything in the range was read; there may be more.",
     notThere: "Not found",

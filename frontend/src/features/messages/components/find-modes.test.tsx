@@ -43,6 +43,12 @@ describe("many keys", () => {
     expect(screen.queryByText("complete")).toBeNull()
   })
 
+  it("are said to be read from a slave where a master is away", async () => {
+    answer(KEYS, lookup({ complete: false, from_slaves: [{ broker: "broker-a", broker_id: 2, reason: "broker-a at 10.0.0.1:10911 refused the connection" }] }))
+    show("/messages?mode=keys&keys=A17")
+    expect(await screen.findByText(/^The newest messages of broker-a may be missing: slave 2 was read, because .* refused the connection/)).toBeDefined()
+  })
+
   it("that were not looked up everywhere are never called missing", async () => {
     answer(KEYS, lookup({ verdict: "partial", complete: false, found: [], missing: [], partial: [{ key: "A17", reason: "broker-b refused" }] }))
     show("/messages?mode=keys&keys=A17")

@@ -19,6 +19,7 @@ import classes from "./messages.module.css"
 import { MayWait, soughtOf } from "./may-wait"
 import { MissingBrokers } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
+import { ReadFromSlaves } from "./read-from-slaves"
 import { ScanBar } from "./scan-bar"
 import { VerdictBar } from "./verdict-bar"
 
@@ -40,6 +41,7 @@ export function MessageResults({ state, now, found, open, onShow, onChange }: Me
       {keys && <KeysBar answer={keys} />}
       {scan && <ScanBar scan={scan} />}
       <MissingBrokers missing={found.missing} />
+      <ReadFromSlaves slaves={found.fromSlaves} />
       <Panel grow>
         <Results found={found} state={state} open={open} onShow={onShow} />
       </Panel>

@@ -9,6 +9,7 @@ import { curlOf } from "@/lib/curl"
 import { useBrowseByTime } from "../api/browse-by-time"
 import { MissingBrokers, missingOf } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
+import { ReadFromSlaves, slavesOf } from "./read-from-slaves"
 
 const NEWEST = 30
 
@@ -19,6 +20,7 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
   const newest = useBrowseByTime(cluster, { topic }, NEWEST)
   const rows = newest.data?.pages[0]?.items
   const missing = missingOf(newest.data?.pages)
+  const slaves = slavesOf(newest.data?.pages)
   const send = { method: "POST", path: paths.topicMessages(cluster, topic), headers: { "Content-Type": "text/plain", "MQ-Key": "first-1" }, body: "hello, harbour" } as const
   return (
     <QueryPanel
@@ -35,6 +37,8 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
       empty={
         missing.length > 0 ? (
           <Empty title={t("messages.noneRead")} actions={<MissingBrokers missing={missing} />} />
+        ) : slaves.length > 0 ? (
+          <Empty title={t("messages.noneIn", { topic })} actions={<ReadFromSlaves slaves={slaves} />} />
         ) : (
           <Empty title={t("messages.noneIn", { topic })} next={t("messages.noneInNext")} actions={<CodeBlock language="curl" text={curlOf(send)} />} />
         )
@@ -43,6 +47,7 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
       {(items) => (
         <>
           <MissingBrokers missing={missing} />
+          <ReadFromSlaves slaves={slaves} />
           <MessagesTable
             natural
             withTopic={false}
