@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, TextInput } from "@mantine/core"
 import { type ReactNode, useRef, useState } from "react"
 import { useTranslation } from "react-i18next"
 import { formSent } from "@/components/toast/show"
+import { useFocusBack } from "@/hooks/use-focus-back"
 
 interface ConfirmDangerProps {
   isOpen: boolean
@@ -22,8 +23,9 @@ interface ConfirmDangerProps {
 /** The only kind of modal: says what will be lost, and asks for its name. */
 export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps) {
   const { t } = useTranslation()
+  useFocusBack(isOpen)
   return (
-    <Modal closeButtonProps={{ "aria-label": t("actions.close") }} opened={isOpen} onClose={question.onClose} title={title}>
+    <Modal returnFocus={false} closeButtonProps={{ "aria-label": t("actions.close") }} opened={isOpen} onClose={question.onClose} title={title}>
       <Question {...question} />
     </Modal>
   )
