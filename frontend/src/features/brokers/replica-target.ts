@@ -1,6 +1,8 @@
 import { paths } from "@/config/paths"
+import { withQuery } from "@/lib/api-client"
 
-export type ReplicaAction = "promote" | "remove" | "accept-loss"
+/** One that is heard is removed only where somebody says so: it may be the wrong one. */
+export type ReplicaAction = "promote" | "remove" | "remove-living" | "accept-loss"
 
 export interface ReplicaTarget {
   cluster: string
@@ -10,4 +12,5 @@ export interface ReplicaTarget {
 }
 
 /** The path of the change. */
-export const pathOf = ({ cluster, broker, replica, action }: ReplicaTarget) => paths.replicaAction(cluster, broker, replica, action)
+export const pathOf = ({ cluster, broker, replica, action }: ReplicaTarget) =>
+  action === "remove-living" ? withQuery(paths.replicaAction(cluster, broker, replica, "remove"), { living: true }) : paths.replicaAction(cluster, broker, replica, action)

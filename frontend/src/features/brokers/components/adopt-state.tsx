@@ -8,16 +8,18 @@ import type { Replica } from "@/lib/api-types"
 import { type Adoption, useAdoptState } from "../api/adopt-state"
 import { usePreviewAdoption } from "../api/preview-adoption"
 import { ChangePlan } from "./change-plan"
+import { PreviewFailed } from "./preview-failed"
 
 interface AdoptStateProps {
   cluster: string
   broker: string
   replicas: readonly Replica[]
+  leastNow: number | null
   onClose: () => void
 }
 
 /** Goes on after the engine was set back: with which replicas, an operator says, and types the name. */
-export function AdoptState({ cluster, broker, replicas, onClose }: AdoptStateProps) {
+export function AdoptState({ cluster, broker, replicas, leastNow, onClose }: AdoptStateProps) {
   const { t } = useTranslation()
   const preview = usePreviewAdoption(cluster, broker)
   const adopt = useAdoptState(cluster, broker)
@@ -26,12 +28,13 @@ export function AdoptState({ cluster, broker, replicas, onClose }: AdoptStatePro
   const [typed, setTyped] = useState("")
   const wanted: Adoption = { in_sync: ids.map(Number).sort((one, other) => one - other), of_cluster: name.trim() }
   const planned = isSame(preview.variables, wanted) ? preview.data : undefined
+  const refused = isSame(preview.variables, wanted) ? preview.error : null
   const failed = (error: unknown) => {
     toastFailed(t("replicas.adopt.failed", { broker }), error)
     preview.reset()
   }
   const submit = () => {
-    if (!planned?.plan) return preview.mutate(wanted, { onError: failed })
+    if (!planned?.plan) return preview.mutate(wanted)
     adopt.mutate({ ...wanted, plan: planned.plan }, { onSuccess: done, onError: failed })
   }
   const done = () => {
@@ -58,9 +61,10 @@ export function AdoptState({ cluster, broker, replicas, onClose }: AdoptStatePro
         </Stack>
       </Checkbox.Group>
       <TextInput label={t("replicas.adopt.cluster")} description={t("replicas.adopt.clusterWords")} value={name} onChange={(event) => setName(event.currentTarget.value)} autoComplete="off" />
+      {refused && <PreviewFailed error={refused} />}
       {planned && (
         <>
-          <ChangePlan plan={planned} />
+          <ChangePlan plan={planned} leastNow={leastNow} />
           <TextInput label={t("danger.typeName", { name: broker })} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoComplete="off" />
         </>
       )}

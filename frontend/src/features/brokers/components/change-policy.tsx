@@ -12,17 +12,19 @@ import { useChangePolicy } from "../api/change-replica-policy"
 import { useReplicaPolicy } from "../api/get-replica-policy"
 import { usePreviewPolicy } from "../api/preview-replica-policy"
 import { ChangePlan } from "./change-plan"
+import { PreviewFailed } from "./preview-failed"
 
 const LEAST = { min: 1, max: 100 }
 
 interface ChangePolicyProps {
   cluster: string
   broker: string
+  leastNow: number | null
   onClose: () => void
 }
 
 /** How many replicas sends need, and whether one may be elected that may lack messages: previewed, then changed. */
-export function ChangePolicy({ cluster, broker, onClose }: ChangePolicyProps) {
+export function ChangePolicy({ cluster, broker, leastNow, onClose }: ChangePolicyProps) {
   const { t } = useTranslation()
   const read = useReplicaPolicy(cluster, broker)
   const preview = usePreviewPolicy(cluster, broker)
@@ -33,15 +35,15 @@ export function ChangePolicy({ cluster, broker, onClose }: ChangePolicyProps) {
   const policy = { min_in_sync: NaN, unclean_allowed: false, ...now, ...draft }
   const planned = isSame(preview.variables, policy) ? preview.data : undefined
   const isRisky = policy.unclean_allowed && now?.unclean_allowed === false
-  const notChanged = (error: unknown) => toastFailed(t("replicas.policy.failed", { broker }), error)
-  const afresh = (error: unknown) => {
-    notChanged(error)
+  const refused = isSame(preview.variables, policy) ? preview.error : null
+  const failed = (error: unknown) => {
+    toastFailed(t("replicas.policy.failed", { broker }), error)
     preview.reset()
     void read.refetch()
   }
   const submit = () => {
-    if (!planned?.plan) return preview.mutate(policy, { onError: afresh })
-    change.mutate({ policy, plan: planned.plan }, { onSuccess: done, onError: afresh })
+    if (!planned?.plan) return preview.mutate(policy, { onError: () => void read.refetch() })
+    change.mutate({ policy, plan: planned.plan }, { onSuccess: done, onError: failed })
   }
   const done = () => {
     toastDone(t("replicas.policy.done", { broker }))
@@ -74,7 +76,8 @@ export function ChangePolicy({ cluster, broker, onClose }: ChangePolicyProps) {
               <TextInput label={t("danger.typeName", { name: broker })} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoComplete="off" />
             </>
           )}
-          {planned && <ChangePlan plan={planned} />}
+          {refused && <PreviewFailed error={refused} />}
+          {planned && <ChangePlan plan={planned} leastNow={leastNow} />}
         </>
       )}
     </FormDrawer>

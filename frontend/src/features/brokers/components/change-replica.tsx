@@ -2,16 +2,15 @@ import { Button } from "@mantine/core"
 import { useState } from "react"
 import { useTranslation } from "react-i18next"
 import { ConfirmDanger } from "@/components/forms/confirm-danger"
-import { Failed } from "@/components/states/failed"
 import { toastDone, toastFailed } from "@/components/toast/toast"
-import { Problem } from "@/lib/problem"
 import { useChangeReplica } from "../api/change-replica"
 import { usePreviewReplica } from "../api/preview-replica"
 import type { ReplicaTarget } from "../replica-target"
 import { ChangePlan } from "./change-plan"
+import { PreviewFailed } from "./preview-failed"
 
 /** Says what the controller would do, before and after beside each other; only what loses messages asks for the name. */
-export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onClose: () => void }) {
+export function ChangeReplica({ target, leastNow, onClose }: { target: ReplicaTarget; leastNow: number | null; onClose: () => void }) {
   const { t } = useTranslation()
   const preview = usePreviewReplica(target)
   const change = useChangeReplica(target)
@@ -50,11 +49,8 @@ export function ChangeReplica({ target, onClose }: { target: ReplicaTarget; onCl
           {t("replicas.preview")}
         </Button>
       )}
-      {preview.error && <Failed what={t(isRefused(preview.error) ? "replicas.cannot" : "replicas.noPreview")} error={preview.error} retry={() => void preview.refetch()} />}
-      {plan && <ChangePlan plan={plan} />}
+      {preview.error && <PreviewFailed error={preview.error} retry={() => void preview.refetch()} />}
+      {plan && <ChangePlan plan={plan} leastNow={leastNow} />}
     </ConfirmDanger>
   )
 }
-
-/** Refused by a controller that answers; else it is not known what would happen. */
-const isRefused = (error: unknown) => error instanceof Problem && error.status >= 400 && error.status < 500

@@ -13,14 +13,16 @@ interface ReplicaMenuProps {
   broker: string
   replica: Replica
   hasMaster: boolean
+  leastNow: number | null
 }
 
 /** What may be done with one replica: hand over to it, forget it, or go on from it with a loss. */
-export function ReplicaMenu({ cluster, broker, replica, hasMaster }: ReplicaMenuProps) {
+export function ReplicaMenu({ cluster, broker, replica, hasMaster, leastNow }: ReplicaMenuProps) {
   const { t } = useTranslation()
   const [action, setAction] = useState<ReplicaAction | null>(null)
   const id = replica.broker_id
   const mayChange = useMay("admin")
+  const removal = replica.failover?.heard ? "remove-living" : "remove"
   if (replica.role === "master") return null
   const button = (
     <ActionIcon variant="subtle" aria-label={t("replicas.actionsOf", { replica: id })}>
@@ -36,11 +38,11 @@ export function ReplicaMenu({ cluster, broker, replica, hasMaster }: ReplicaMenu
           <Menu.Item disabled={!replica.failover?.in_sync} onClick={() => setAction("promote")}>
             {t("replicas.actions.promote.open")}
           </Menu.Item>
-          <Menu.Item onClick={() => setAction("remove")}>{t("replicas.actions.remove.open")}</Menu.Item>
+          <Menu.Item onClick={() => setAction(removal)}>{t(`replicas.actions.${removal}.open`)}</Menu.Item>
           {!hasMaster && <Menu.Item onClick={() => setAction("accept-loss")}>{t("replicas.actions.accept-loss.open")}</Menu.Item>}
         </Menu.Dropdown>
       </Menu>
-      {action && <ChangeReplica target={{ cluster, broker, replica: id, action }} onClose={() => setAction(null)} />}
+      {action && <ChangeReplica target={{ cluster, broker, replica: id, action }} leastNow={leastNow} onClose={() => setAction(null)} />}
     </>
   )
 }

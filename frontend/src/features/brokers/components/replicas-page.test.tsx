@@ -18,6 +18,7 @@ const STATE = {
   master_id: 1, epoch: 5, version: 31, in_sync: [1, 2], set_version: 12, replicas: [1, 2], min_in_sync: 2, unclean_allowed: false,
   last: { why: "killed", by: "n1", at: AT },
 }
+const PREVIEW = { broker: "broker-a", dry_run: true, effective_min_in_sync: null, lacking_bytes: null, keeps_acknowledged: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, warnings: [], plan: "signed", plan_expires_at: null }
 type Failover = NonNullable<Replica["failover"]>
 
 const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"] = "slave"): Replica =>
@@ -132,17 +133,72 @@ describe("the page of one broker name", () => {
   it("hands over after a preview of what changes", async () => {
     openLed({}, [led(1, {}, "master"), led(2)])
     const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote"
-    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, effective_min_in_sync: 2, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
+    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, keeps_acknowledged: true, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, effective_min_in_sync: 2, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
     const dialog = within(await screen.findByRole("dialog"))
     expect(await dialog.findByText("Replica 3 is not heard")).toBeTruthy()
     expect(dialog.getByText("6")).toBeTruthy()
-    expect(dialog.getByText(/2,048 B less than the longest log/)).toBeTruthy()
+    expect(dialog.getByText(/^Nothing acknowledged is lost\. .* 2,048 B less than the longest log\. It gets what it lacks from the master first\./)).toBeTruthy()
     expect(dialog.getByText(/consume in order, and pause .*: billing\. And 2 more\./)).toBeTruthy()
     fireEvent.click(dialog.getByRole("button", { name: "Hand over to replica 2" }))
     expect(await screen.findByText("Replica 2 is master of broker-a")).toBeTruthy()
     expect(requests(path).map(({ query }) => query.get("plan"))).toEqual([null, "signed"])
+  })
+
+  const openMenu = async (id: number, item: string) => {
+    fireEvent.click(await screen.findByRole("button", { name: `Actions on replica ${id}` }))
+    fireEvent.click(await screen.findByRole("menuitem", { name: item }))
+    return within(await screen.findByRole("dialog"))
+  }
+  const cellsOf = (dialog: Awaited<ReturnType<typeof openMenu>>, row: string) =>
+    within(dialog.getByRole("rowheader", { name: row }).closest("tr") as HTMLElement).getAllByRole("cell").map(({ textContent }) => textContent)
+
+  it("shows how many replicas sends really need, before and after, and that one more failure stops them", async () => {
+    openLed({ min_in_sync: 1, effective_min_in_sync: 2, in_sync: [1, 2, 3], replicas: [1, 2, 3] }, [led(1, {}, "master"), led(2), led(3)])
+    const before = { ...STATE, min_in_sync: 1, in_sync: [1, 2, 3], replicas: [1, 2, 3] }
+    const after = { ...before, in_sync: [1, 2], replicas: [1, 2] }
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/3:remove", { ...PREVIEW, before, after, effective_min_in_sync: 2 })
+    const dialog = await openMenu(3, "Remove while it runs…")
+    expect(await dialog.findByText("One more failure stops sends: they need all 2 replicas that are in sync then.")).toBeTruthy()
+    expect(cellsOf(dialog, "Replicas that sends need")).toEqual(["2", "2"])
+    expect(cellsOf(dialog, "By the policy alone")).toEqual(["1", "1"])
+    expect(screen.getByText("sends need 2")).toBeTruthy()
+  })
+
+  it("removes a replica that runs only as such, and one that is not heard plainly", async () => {
+    const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:remove"
+    answer(path, { ...PREVIEW, before: STATE, after: { ...STATE, in_sync: [1], replicas: [1] } })
+    openLed({}, [led(1, {}, "master"), led(2), led(3, { heard: false })])
+    const dialog = await openMenu(2, "Remove while it runs…")
+    expect(dialog.getByText(/its process goes on without a part until somebody stops it/)).toBeTruthy()
+    await dialog.findByText("In-sync set")
+    fireEvent.click(dialog.getByRole("button", { name: "Remove replica 2" }))
+    expect(await screen.findByText("Replica 2 of broker-a was removed")).toBeTruthy()
+    expect(requests(path).map(({ query }) => [query.get("living"), query.get("plan")])).toEqual([["true", null], ["true", "signed"]])
+    fireEvent.click(screen.getByRole("button", { name: "Actions on replica 3" }))
+    expect(await screen.findByRole("menuitem", { name: "Remove…" })).toBeTruthy()
+  })
+
+  it("gives the focus back to the menu's button after Escape", async () => {
+    answer(REPLICAS, ledAnswer({}, [led(1, {}, "master"), led(2)]))
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote", { ...PREVIEW, before: STATE, after: { ...STATE, master_id: 2 } })
+    const { user } = renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    const menu = await screen.findByRole("button", { name: "Actions on replica 2" })
+    await user.click(menu)
+    await user.click(await screen.findByRole("menuitem", { name: "Make master…" }))
+    await screen.findByRole("dialog")
+    await user.keyboard("{Escape}")
+    await waitFor(() => expect(document.activeElement).toBe(menu))
+    expect(screen.queryByRole("dialog")).toBeNull()
+  })
+
+  it("says of a loss what the new master lacks, and nothing of what is kept", async () => {
+    openLed({ master_id: null }, [led(1, { clean: false })])
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { ...PREVIEW, before: { ...STATE, master_id: null }, after: STATE, lacking_bytes: 70, keeps_acknowledged: false })
+    const dialog = await openMenu(1, "Accept loss…")
+    expect(await dialog.findByText(/the new master had 70 B less than the longest log/)).toBeTruthy()
+    expect(dialog.queryByText(/Nothing acknowledged is lost|is cut/)).toBeNull()
   })
 
   it("shows another plan after a refusal only when somebody asks for it", async () => {
@@ -178,7 +234,6 @@ describe("the page of one broker name", () => {
     expect(go.disabled).toBe(false)
   })
 
-  const PREVIEW = { broker: "broker-a", dry_run: true, effective_min_in_sync: null, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, warnings: [], plan: "signed", plan_expires_at: null }
   const button = (name: string) => screen.getByRole<HTMLButtonElement>("button", { name })
 
   it("changes the policy that was read, after a preview", async () => {
@@ -232,6 +287,31 @@ describe("the page of one broker name", () => {
     })
     expect(await screen.findByText("broker-a goes on with replica 2")).toBeTruthy()
     expect(requests(path).map(({ body }) => body)).toEqual([{ in_sync: [2], of_cluster: "shop" }, { in_sync: [2], of_cluster: "shop" }])
+  })
+
+  it("says in the form why a change of the policy is refused", async () => {
+    const policy = "/api/v1/clusters/local/brokers/broker-a/policy"
+    answer(`GET ${policy}`, { min_in_sync: 2, unclean_allowed: false })
+    refuse(`PATCH ${policy}`, 409, "CONFLICT", "min_in_sync of broker-a is from 1 to the number of its replicas, 2, not 3")
+    openLed({ set_back: true }, [led(1, {}, "master"), led(2)])
+    fireEvent.click(await screen.findByRole("button", { name: "Policy" }))
+    fireEvent.change(await screen.findByLabelText("Replicas that sends need"), { target: { value: "3" } })
+    fireEvent.click(button("Preview"))
+    const form = () => within(screen.getByLabelText("Replicas that sends need").closest("form") as HTMLElement)
+    expect((await form().findByRole("alert")).textContent).toMatch(/This cannot be done now.*sends can need from 1 to 2 of them, not 3/)
+    fireEvent.change(screen.getByLabelText("Replicas that sends need"), { target: { value: "1" } })
+    expect(form().queryByRole("alert")).toBeNull()
+  })
+
+  it("says in the form why an adoption is refused", async () => {
+    refuse("POST /api/v1/clusters/local/brokers/broker-a:adopt", 409, "CONFLICT", "this controller is of cluster local (controllerClusterName), not of shop")
+    openLed({ set_back: true }, [led(1, {}, "master"), led(2)])
+    fireEvent.click(await screen.findByRole("button", { name: "Adopt a state" }))
+    fireEvent.click(await screen.findByLabelText("2 at 10.0.0.3:10911"))
+    const cluster = screen.getByLabelText("Cluster name of the brokers")
+    fireEvent.change(cluster, { target: { value: "shop" } })
+    fireEvent.click(button("Preview"))
+    expect((await within(cluster.closest("form") as HTMLElement).findByRole("alert")).textContent).toMatch(/This cannot be done now.*of cluster local/)
   })
 
   it("offers no adoption where nothing was set back", async () => {

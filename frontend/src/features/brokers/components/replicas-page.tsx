@@ -22,6 +22,7 @@ import { ChangePolicy } from "./change-policy"
 import { ReplicaTimeline } from "./replica-timeline"
 import { ReplicasTable } from "./replicas-table"
 import { StreamsTable } from "./streams-table"
+import classes from "./replicas.module.css"
 
 interface ReplicasPageProps {
   cluster: string
@@ -39,9 +40,10 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
   const known = query.data
   const [form, setForm] = useState<"policy" | "adopt" | null>(null)
   const close = () => setForm(null)
+  const leastNow = known?.failover?.effective_min_in_sync ?? null
   const forms = {
-    policy: <ChangePolicy cluster={cluster} broker={broker} onClose={close} />,
-    adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} onClose={close} />,
+    policy: <ChangePolicy cluster={cluster} broker={broker} leastNow={leastNow} onClose={close} />,
+    adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} leastNow={leastNow} onClose={close} />,
   }
   return (
     <DockedPage drawer={form && forms[form]}>
@@ -139,12 +141,13 @@ function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: 
 function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, effective_min_in_sync: effective }: NonNullable<Replicas["failover"]>, t: TFunction): KeyFigure[] {
   const least = effective ?? policy
   const isShort = set.length < least
+  const enough = effective === null ? "replicas.enoughByPolicy" : set.length === effective ? "replicas.enoughBarely" : "replicas.enough"
   return [
-    { label: t("replicas.epoch"), value: epoch, fact: t("replicas.decided", { why: whyIn(t, last.why), by: last.by }) },
+    { label: t("replicas.epoch"), value: epoch, fact: <span className={classes.wrapped}>{whyIn(t, last.why)}</span> },
     {
       label: t("replicas.set"),
       value: set.join(", "),
-      fact: isShort ? t("replicas.fewer", { n: set.length, count: least }) : t(effective === null ? "replicas.enoughByPolicy" : "replicas.enough", { count: least }),
+      fact: <span className={classes.wrapped}>{isShort ? t("replicas.fewer", { n: set.length, count: least }) : t(enough, { count: least })}</span>,
       tone: isShort ? "crit" : set.length < replicas.length ? "warn" : undefined,
     },
   ]
