@@ -11,6 +11,8 @@ export interface ReplicaTarget {
   action: ReplicaAction
 }
 
-/** The path of the change. */
-export const pathOf = ({ cluster, broker, replica, action }: ReplicaTarget) =>
-  action === "remove-living" ? withQuery(paths.replicaAction(cluster, broker, replica, "remove"), { living: true }) : paths.replicaAction(cluster, broker, replica, action)
+/** The address of the change, of which `how` says whether it is previewed or made by its plan. */
+export function addressOf({ cluster, broker, replica, action }: ReplicaTarget, how: { dry_run: true } | { plan: string }): string {
+  if (action === "remove-living") return withQuery(paths.replicaAction(cluster, broker, replica, "remove"), { living: true, ...how })
+  return withQuery(paths.replicaAction(cluster, broker, replica, action), how)
+}

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
-import { api, withQuery } from "@/lib/api-client"
+import { api } from "@/lib/api-client"
 import type { ReplicaChange } from "@/lib/api-types"
-import { pathOf, type ReplicaTarget } from "../replica-target"
+import { addressOf, type ReplicaTarget } from "../replica-target"
 
 /** What the controller would do; nothing is changed. */
 export const usePreviewReplica = (target: ReplicaTarget) =>
   useQuery({
     queryKey: ["replica-preview", target.cluster, target.broker, target.action, target.replica],
-    queryFn: ({ signal }) => api.ask<ReplicaChange>(withQuery(pathOf(target), { dry_run: true }), {}, signal),
+    queryFn: ({ signal }) => api.ask<ReplicaChange>(addressOf(target, { dry_run: true }), {}, signal),
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
