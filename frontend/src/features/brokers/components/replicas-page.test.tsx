@@ -298,7 +298,7 @@ describe("the page of one broker name", () => {
     fireEvent.change(await screen.findByLabelText("Replicas that sends need"), { target: { value: "3" } })
     fireEvent.click(button("Preview"))
     const form = () => within(screen.getByLabelText("Replicas that sends need").closest("form") as HTMLElement)
-    expect((await form().findByRole("alert")).textContent).toMatch(/This cannot be done now.*sends can need from 1 to 2 of them, not 3/)
+    expect((await form().findByRole("alert")).textContent).toMatch(/This cannot be done now.*min_in_sync of broker-a is from 1 to the number of its replicas, 2, not 3/)
     fireEvent.change(screen.getByLabelText("Replicas that sends need"), { target: { value: "1" } })
     expect(form().queryByRole("alert")).toBeNull()
   })
