@@ -18,18 +18,7 @@ interface ChangePlanProps {
 /** The state before and after beside each other, and what the change costs. */
 export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
   const { t } = useTranslation()
-  const { before, after, effective_min_in_sync: least, refuses_sends: refuses, warnings } = plan
-  // Where a setting of the brokers wants more, the policy alone says nothing of what sends need.
-  const isPolicyShown = after.min_in_sync !== least || (before !== null && before.min_in_sync !== leastNow)
-  const rows: Row[] = [
-    [t("replicas.master"), shown(before?.master_id), shown(after.master_id)],
-    [t("replicas.epoch"), shown(before?.epoch), shown(after.epoch)],
-    [t("replicas.set"), before?.in_sync.join(", ") ?? "—", after.in_sync.join(", ")],
-    [t("replicas.title"), before?.replicas.join(", ") ?? "—", after.replicas.join(", ")],
-    [t("replicas.least"), shown(leastNow), shown(least)],
-    ...(isPolicyShown ? [[t("replicas.leastByPolicy"), shown(before?.min_in_sync), shown(after.min_in_sync)] satisfies Row] : []),
-    [t("replicas.uncleanElected"), before ? yesOrNo(before.unclean_allowed, t) : "—", yesOrNo(after.unclean_allowed, t)],
-  ]
+  const { before, after, warnings } = plan
   return (
     <>
       <table className={classes.plan}>
@@ -41,7 +30,7 @@ export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(([name, now, then]) => (
+          {rowsOf(plan, leastNow, t).map(([name, now, then]) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td>{now}</td>
@@ -50,10 +39,13 @@ export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
           ))}
         </tbody>
       </table>
-      {after.master_id !== null && after.master_id !== before?.master_id && <NewMaster plan={plan} />}
-      {refuses && <Callout tone="crit">{t("replicas.refuses", { count: least ?? after.min_in_sync })}</Callout>}
-      {refuses === false && after.in_sync.length === least && <Callout>{t("replicas.lastSpare", { count: least })}</Callout>}
-      {refuses === null && <Callout>{t("replicas.refusesUnknown")}</Callout>}
+      {after.master_id !== null && after.master_id !== before?.master_id && (
+        <>
+          <Lacks plan={plan} />
+          <Pauses plan={plan} />
+        </>
+      )}
+      <Sends plan={plan} />
       {warnings.map((warning) => (
         <Callout key={warning}>{sentence(whyIn(t, warning))}</Callout>
       ))}
@@ -61,27 +53,59 @@ export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
   )
 }
 
-/** What another master costs; what nobody tells is said to be unknown. */
-function NewMaster({ plan: { before, keeps_acknowledged: isWhole, lacking_bytes: lacking, has_until: until, orderly_groups: groups, orderly_groups_total: total } }: { plan: ReplicaChange }) {
+function rowsOf({ before, after, effective_min_in_sync: least }: ReplicaChange, leastNow: number | null, t: TFunction): Row[] {
+  const row = (name: string, write: (state: typeof after) => string): Row => [name, before ? write(before) : "—", write(after)]
+  // Where a setting of the brokers wants more, the policy alone says nothing of what sends need.
+  const isPolicyAll = after.min_in_sync === least && (before === null || before.min_in_sync === leastNow)
+  return [
+    row(t("replicas.master"), (state) => shown(state.master_id)),
+    row(t("replicas.epoch"), (state) => shown(state.epoch)),
+    row(t("replicas.set"), (state) => state.in_sync.join(", ")),
+    row(t("replicas.title"), (state) => state.replicas.join(", ")),
+    [t("replicas.least"), shown(leastNow), shown(least)],
+    ...(isPolicyAll ? [] : [row(t("replicas.leastByPolicy"), (state) => shown(state.min_in_sync))]),
+    row(t("replicas.uncleanElected"), (state) => t(state.unclean_allowed ? "replicas.yes" : "replicas.no")),
+  ]
+}
+
+/** Whether sends go on after it, and how much more they bear. */
+function Sends({ plan: { after, refuses_sends: refuses, effective_min_in_sync: least } }: { plan: ReplicaChange }) {
+  const { t } = useTranslation()
+  if (refuses === null) return <Callout>{t("replicas.refusesUnknown")}</Callout>
+  if (refuses) return <Callout tone="crit">{t("replicas.refuses", { count: least ?? after.min_in_sync })}</Callout>
+  return after.in_sync.length === least && <Callout>{t("replicas.lastSpare", { count: least })}</Callout>
+}
+
+/** What another master has not; what nobody tells is said to be unknown, and only what was acknowledged can be lost. */
+function Lacks({ plan }: { plan: ReplicaChange }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const more = groups ? (total ?? groups.length) - groups.length : 0
+  const { before, keeps_acknowledged: isWhole, lacking_bytes: lacking, has_until: until } = plan
+  const had = lacking === 0 ? t("replicas.lacksNothing") : lacking !== null && t("replicas.lacks", { bytes: bytes(lacking) })
+  if (isWhole)
+    return (
+      <p>
+        {t("replicas.keepsAll")} {had} {lacking !== 0 && t(before?.master_id == null ? "replicas.othersCut" : "replicas.handedOver")}
+      </p>
+    )
   return (
-    <>
-      <p>
-        {isWhole && t("replicas.keepsAll")} {lacking === null ? !isWhole && t("replicas.lacksUnknown") : lacking === 0 ? t("replicas.lacksNothing") : t("replicas.lacks", { bytes: bytes(lacking) })}{" "}
-        {isWhole && lacking !== 0 && t(before?.master_id == null ? "replicas.othersCut" : "replicas.handedOver")}{" "}
-        {!isWhole && lacking !== 0 && until !== null && t("replicas.hasUntil", { time: format.when(until, true) })}
-      </p>
-      <p>
-        {!groups ? t("replicas.pauseUnknown") : groups.length === 0 ? t("replicas.pauseNone") : t("replicas.pause", { groups: groups.join(", ") })} {more > 0 && t("replicas.pauseMore", { count: more })}
-      </p>
-    </>
+    <p>
+      {had || t("replicas.lacksUnknown")} {until !== null && lacking !== 0 && t("replicas.hasUntil", { time: format.when(until, true) })}
+    </p>
+  )
+}
+
+function Pauses({ plan: { orderly_groups: groups, orderly_groups_total: total } }: { plan: ReplicaChange }) {
+  const { t } = useTranslation()
+  if (!groups) return <p>{t("replicas.pauseUnknown")}</p>
+  const more = (total ?? groups.length) - groups.length
+  return (
+    <p>
+      {groups.length === 0 ? t("replicas.pauseNone") : t("replicas.pause", { groups: groups.join(", ") })} {more > 0 && t("replicas.pauseMore", { count: more })}
+    </p>
   )
 }
 
 const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 
-const shown = (value: number | null | undefined) => (value == null ? "—" : String(value))
-
-const yesOrNo = (is: boolean, t: TFunction) => t(is ? "replicas.yes" : "replicas.no")
+const shown = (value: number | null) => (value === null ? "—" : String(value))
