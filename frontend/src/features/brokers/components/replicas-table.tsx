@@ -39,7 +39,7 @@ export function ReplicasTable({ cluster, of: { broker, replicas, failover }, for
       column("address", t("broker.address"), { isSecondary: true, minWidth: 620 }, ({ address }) => <span className="mono">{address}</span>),
       column("end", t("replicas.end"), { align: "end", isSecondary: true, minWidth: 760 }, ({ log_end: end, reason }) => <Num value={end} write={count} reason={reason} />),
       ...(isLed
-        ? [column("confirm", t("replicas.confirm"), { align: "end", isSecondary: true, minWidth: 900 }, ({ failover: own, reason }) => <Num value={own?.confirm} write={count} reason={reason} />)]
+        ? [column("confirm", t("replicas.confirm"), { align: "end", isSecondary: true, minWidth: 940 }, ({ failover: own, reason }) => <Num value={own?.confirm} write={count} reason={reason} />)]
         : []),
       column("behind", t("replicas.behind"), { align: "end", isStrong: true }, (replica) => <Behind replica={replica} />),
       column("rail", t("replicas.behind"), { width: 180, minWidth: 880, ends: [bytes(scale), t("replicas.end")] }, ({ role, behind_bytes: lacking }) =>
