@@ -35,6 +35,7 @@ export const replicas = {
     enoughBarely: "sends need {{count}}: one more failure stops them",
     decided: "{{why}} (controller {{by}})",
     refusesNow: "Sends are refused: {{reason}}",
+    stuck: "Nobody is elected master: {{reason}}. Start what is missing; if it is gone for good, accept the loss in the menu of a replica that answers.",
     writableUnknown: "Whether sends are taken is not known: {{reason}}",
     confirm: "Confirmed",
     setBack: "The state that controllers keep is older than what replicas know. Nothing is decided until it heals or somebody adopts a state.",

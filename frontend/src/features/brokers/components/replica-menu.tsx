@@ -12,12 +12,13 @@ interface ReplicaMenuProps {
   cluster: string
   broker: string
   replica: Replica
-  hasMaster: boolean
+  /** Nobody is master, and nobody will be by itself. */
+  isStuck: boolean
   leastNow: number | null
 }
 
 /** What may be done with one replica: hand over to it, forget it, or go on from it with a loss. */
-export function ReplicaMenu({ cluster, broker, replica, hasMaster, leastNow }: ReplicaMenuProps) {
+export function ReplicaMenu({ cluster, broker, replica, isStuck, leastNow }: ReplicaMenuProps) {
   const { t } = useTranslation()
   const [action, setAction] = useState<ReplicaAction | null>(null)
   const id = replica.broker_id
@@ -39,7 +40,7 @@ export function ReplicaMenu({ cluster, broker, replica, hasMaster, leastNow }: R
             {t("replicas.actions.promote.open")}
           </Menu.Item>
           <Menu.Item onClick={() => setAction(removal)}>{t(`replicas.actions.${removal}.open`)}</Menu.Item>
-          {!hasMaster && <Menu.Item onClick={() => setAction("accept-loss")}>{t("replicas.actions.accept-loss.open")}</Menu.Item>}
+          {isStuck && <Menu.Item onClick={() => setAction("accept-loss")}>{t("replicas.actions.accept-loss.open")}</Menu.Item>}
         </Menu.Dropdown>
       </Menu>
       {action && <ChangeReplica target={{ cluster, broker, replica: id, action }} leastNow={leastNow} onClose={() => setAction(null)} />}

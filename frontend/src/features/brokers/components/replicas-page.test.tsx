@@ -193,6 +193,14 @@ describe("the page of one broker name", () => {
     expect(screen.queryByRole("dialog")).toBeNull()
   })
 
+  it("offers a loss, and says why, where the master that was decided is dead and nobody can take its place", async () => {
+    const stuck = "none of those that have every acknowledged message of broker-a is heard: 1"
+    openLed({ stuck, in_sync: [1], writable: null, writable_reason: "broker-a did not answer" }, [led(1, { heard: false }, "master"), led(2, { in_sync: false })])
+    expect(await screen.findByText(`Nobody is elected master: ${stuck}. Start what is missing; if it is gone for good, accept the loss in the menu of a replica that answers.`)).toBeTruthy()
+    fireEvent.click(screen.getByRole("button", { name: "Actions on replica 2" }))
+    expect(await screen.findByRole("menuitem", { name: "Accept loss…" })).toBeTruthy()
+  })
+
   it("says of a loss what the new master lacks, and nothing of what is kept", async () => {
     openLed({ master_id: null }, [led(1, { clean: false })])
     answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { ...PREVIEW, before: { ...STATE, master_id: null }, after: STATE, lacking_bytes: 70, keeps_acknowledged: false })

@@ -92,7 +92,8 @@ function Banners({ replicas: { failover, failover_reason: reason, silent_name_se
           {t("replicas.setBack")} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
         </Callout>
       )}
-      {failover?.writable === false && <Callout tone="crit">{t("replicas.refusesNow", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
+      {failover?.stuck != null && <Callout tone="crit">{t("replicas.stuck", { reason: reasonIn(t, failover.stuck) })}</Callout>}
+      {failover?.writable === false && failover.writable_reason !== failover.stuck && <Callout tone="crit">{t("replicas.refusesNow", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
       {failover?.writable === null && <Callout>{t("replicas.writableUnknown", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
     </>
   )

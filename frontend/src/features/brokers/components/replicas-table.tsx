@@ -27,7 +27,8 @@ export function ReplicasTable({ cluster, of: { broker, replicas, failover }, for
   const { t } = useTranslation()
   const isMissed = failover === null && replicas.some(({ last_seen_at: seen }) => seen !== null)
   const isLed = failover !== null
-  const hasMaster = failover?.master_id != null
+  // A dead master stays the master that was decided, until there is another one.
+  const isStuck = isLed && (failover.master_id === null || failover.stuck !== null)
   const leastNow = failover?.effective_min_in_sync ?? null
   const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
   const columns = useMemo(
@@ -47,10 +48,10 @@ export function ReplicasTable({ cluster, of: { broker, replicas, failover }, for
       ),
       column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />),
       column("started", t("replicas.started"), { align: "end", isSecondary: true, minWidth: 980 }, ({ started_at: at }) => <Ago at={at} />),
-      ...(isLed ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} hasMaster={hasMaster} leastNow={leastNow} />)] : []),
+      ...(isLed ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} isStuck={isStuck} leastNow={leastNow} />)] : []),
       ...(isMissed && forget ? [column("forget", "", { align: "end" }, (replica) => replica.last_seen_at !== null && forget(replica))] : []),
     ],
-    [t, scale, isLed, hasMaster, leastNow, cluster, broker, isMissed, forget],
+    [t, scale, isLed, isStuck, leastNow, cluster, broker, isMissed, forget],
   )
   return <DataTable natural label={t("replicas.title")} columns={columns} rows={[...replicas]} rowId={({ broker_id: id }) => String(id)} />
 }
