@@ -37,7 +37,7 @@ export function ReplicasTable({ cluster, of: { broker, replicas, failover }, for
       column("role", t("broker.role"), {}, ({ role }) => <Role role={role} />),
       column("state", t("broker.state"), {}, (replica) => <State replica={replica} />),
       ...(isLed ? [column("set", t("replicas.set"), { minWidth: 420 }, (replica) => <InSet replica={replica} />)] : []),
-      column("address", t("broker.address"), { isSecondary: true, minWidth: 620 }, ({ address }) => <span className="mono">{address}</span>),
+      column("address", t("broker.address"), { isSecondary: true, minWidth: 700 }, ({ address }) => <span className="mono">{address}</span>),
       column("end", t("replicas.end"), { align: "end", isSecondary: true, minWidth: 760 }, ({ log_end: end, reason }) => <Num value={end} write={count} reason={reason} />),
       ...(isLed
         ? [column("confirm", t("replicas.confirm"), { align: "end", isSecondary: true, minWidth: 940 }, ({ failover: own, reason }) => <Num value={own?.confirm} write={count} reason={reason} />)]
