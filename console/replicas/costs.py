@@ -76,7 +76,7 @@ def lacking_of(change: Preview) -> int | None:
 
 
 def keeps_acknowledged(change: Preview) -> bool | None:
-    """Return whether the new master has every acknowledged message, as clean members of the set do; None without one."""
+    """Return whether a new master has every acknowledged message, as clean members of the set do; None without one."""
     before, after = change.before, master_of(change.after)
     if before is None or after is None or after == master_of(before):
         return None
