@@ -76,4 +76,11 @@ class QueueClosed:
     queue: int
 
 
-Change = Opened | Leased | Acknowledged | AllAcknowledged | Held | Failed | QueueClosed
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Another broker lends from now on: all leases are those that `changes` make."""
+
+    changes: tuple[Change, ...]
+
+
+Change = Opened | Leased | Acknowledged | AllAcknowledged | Held | Failed | QueueClosed | Replaced

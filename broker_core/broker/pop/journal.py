@@ -15,6 +15,7 @@
       6 held         as 4, then first pop time i64
       7 acknowledged queue u32, offsets i64 each
       8 failed       queue u32, offset i64, reason
+      9 replaced     the frames of all changes that make the new state, so that a torn one counts for nothing
 
 Each change is written to the operating system before its request is answered, so a killed process loses none. A host
 that loses power may lose the tail: those messages are delivered again. A torn tail (too short, or with a wrong
@@ -46,6 +47,7 @@ from broker_core.broker.pop.changes import (
     Leased,
     Opened,
     QueueClosed,
+    Replaced,
 )
 from broker_core.broker.pop.feed import LeaseFeed
 
@@ -62,6 +64,7 @@ _FAILED: Final = Struct(">BIq")
 _CLOSED: Final = Struct(">BI")
 _ALL_ACKNOWLEDGED: Final = Struct(">BI")
 _HELD_SINCE: Final = Struct(">BIqqqIq")
+_REPLACED: Final = 9
 
 
 def encode(change: Change) -> bytes:
@@ -195,6 +198,8 @@ def _encode_payload(change: Change) -> bytes:
         group = change.group.encode()
         head = _OPENED.pack(1, change.queue, change.queue_id, change.start, len(group))
         return head + group + change.topic.encode()
+    if isinstance(change, Replaced):
+        return bytes([_REPLACED]) + b"".join(map(encode, change.changes))
     return _CLOSED.pack(5, change.queue)
 
 
@@ -223,6 +228,15 @@ def _decode_failed(payload: bytes) -> Failed:
     return Failed(queue, offset, payload[_FAILED.size :].decode())
 
 
+def _decode_replaced(payload: bytes) -> Replaced:
+    changes, end = decode_all(payload[1:])
+    if end != len(payload) - 1:
+        raise BadConfigFile(
+            f"{FILE_NAME}: leases that replace others are torn after {end} bytes, inside a whole change"
+        )
+    return Replaced(tuple(changes))
+
+
 def _unpacked(offsets: bytes) -> tuple[int, ...]:
     return unpack(f">{len(offsets) // 8}q", offsets)
 
@@ -236,4 +250,5 @@ _DECODERS: Final[dict[int, Callable[[bytes], Change]]] = {
     6: lambda payload: Held(*_HELD_SINCE.unpack(payload)[1:]),
     7: _decode_all_acknowledged,
     8: _decode_failed,
+    _REPLACED: _decode_replaced,
 }

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.pop.changes import (
     Acknowledged,
     AllAcknowledged,
@@ -19,6 +20,7 @@ from broker_core.broker.pop.changes import (
     Leased,
     Opened,
     QueueClosed,
+    Replaced,
 )
 from broker_core.broker.pop.journal import FILE_NAME, Journal, decode_all, encode
 
@@ -31,6 +33,8 @@ EXAMPLES: list[Change] = [
     Held(1, 19, 1_700_000_000_001, 1_700_000_060_000, 4, 1_699_999_999_000),
     Failed(1, 19, "db down: Zürich"),
     QueueClosed(1),
+    Replaced((Opened(4, "billing", "orders", 3, 17), Failed(4, 17, "db down"), Leased(4, 20, 0, 0, ()))),
+    Replaced(()),
 ]
 
 numbers = st.integers(0, 2**32 - 1)
@@ -44,6 +48,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(Failed, numbers, offsets, st.text(max_size=80)),
     st.builds(QueueClosed, numbers),
 )
+changes = st.one_of(changes, st.builds(Replaced, st.lists(changes, max_size=5).map(tuple)))
 
 
 def journal_with(folder: Path, *written: Change) -> Journal:
@@ -103,6 +108,13 @@ def test_a_torn_tail_is_cut_and_the_next_change_follows_the_whole_ones(tmp_path:
     journal.close()
 
     assert loaded(tmp_path) == [*EXAMPLES, Acknowledged(1, 100)]
+
+
+def test_a_torn_change_inside_a_whole_one_is_refused() -> None:
+    whole = encode(Replaced((Opened(1, "billing", "orders", 0, 0),)))
+    torn = whole[8:-1]
+    with pytest.raises(BadConfigFile, match="torn"):
+        decode_all(struct.pack(">II", crc32(torn), len(torn)) + torn)
 
 
 def test_a_rewrite_keeps_the_state_and_what_came_in_the_meantime(tmp_path: Path) -> None:
