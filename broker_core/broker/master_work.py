@@ -130,10 +130,7 @@ class MasterWork:
             _log.warning("topic=%s: the earlier master made it a moment ago; it is rebuilt from its queues", topic)
             self._on_topic()
         self._offsets.clamp(self._store.min_offset, self._store.max_offset)
-        if self._leases.is_behind:
-            self._leases.close_all()
         self._leases.clamp(self._store.max_offset)
-        self._leases.is_behind = False
 
     def _end(self, role: Role) -> None:
         self._is_taken_up = False

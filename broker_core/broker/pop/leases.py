@@ -31,6 +31,7 @@ from broker_core.broker.pop.changes import (
     Leased,
     Opened,
     QueueClosed,
+    Replaced,
 )
 from broker_core.broker.pop.queue_leases import SLACK, Lease, QueueLeases
 
@@ -50,6 +51,9 @@ class Leases:
 
     def __init__(self, record: Callable[[Change], None]) -> None:
         self._record = record
+        self._clear()
+
+    def _clear(self) -> None:
         self._queues: dict[tuple[str, str], dict[int, QueueLeases]] = {}
         self._numbers: dict[int, QueueLeases] = {}
         self._ends: list[tuple[int, int, tuple[int, ...]]] = []  # a heap of (visible at, queue number, offsets)
@@ -57,8 +61,6 @@ class Leases:
         self._per_group: dict[str, int] = {}
         self._total = 0
         self._last_number = 0
-        self.is_behind = False
-        """Another broker lends, and what it has lent is not known here."""
 
     # -- questions
 
@@ -82,10 +84,10 @@ class Leases:
         return (group, topic) in self._queues
 
     def snapshot(self) -> Iterator[Change]:
-        """Return the changes that rebuild the current state."""
+        """Return the changes that rebuild the current state; the first of them alone finish nothing that is open."""
         for queue in self._numbers.values():
             yield Opened(queue.number, queue.group, queue.topic, queue.queue_id, queue.committed)
-            for offset, lease in queue.leases():
+            for offset, lease in sorted(queue.leases(), key=_by_offset):
                 yield _held_as(queue, offset, lease)
                 reason = queue.reason_of(offset)
                 if reason is not None:
@@ -188,6 +190,14 @@ class Leases:
         self._record(change)
         self.apply(change)
 
+    def become(self, other: Leases) -> None:
+        """Be what another broker lends, all at once: a kill leaves the state before or after it."""
+        self._told(Replaced(tuple(other.snapshot())))
+        self._queues, self._numbers = other._queues, other._numbers
+        self._ends, self._ending = other._ends, other._ending
+        self._per_group, self._total = other._per_group, other._total
+        self._last_number = other._last_number
+
     def clamp(self, max_offset: Callable[[str, int], int]) -> None:
         """Discard positions beyond the end of a queue: the store lost its tail, and will assign those offsets again."""
         for queue in list(self._numbers.values()):
@@ -195,6 +205,7 @@ class Leases:
             if queue.next_offset <= end:
                 continue
             kept = [(offset, lease, queue.reason_of(offset)) for offset, lease in queue.leases() if offset < end]
+            kept.sort(key=_by_offset)
             again = self.open(queue.group, queue.topic, queue.queue_id, min(queue.committed, end))
             for offset, lease, reason in kept:
                 self._held(again, self._told(_held_as(again, offset, lease)))
@@ -208,6 +219,9 @@ class Leases:
         """Apply a recorded change without recording it; a change of a queue that was closed later has no effect."""
         if isinstance(change, Opened):
             self._opened(change)
+            return
+        if isinstance(change, Replaced):
+            self._replaced(change)
             return
         queue = self._numbers.get(change.queue)
         if queue is None:
@@ -301,6 +315,11 @@ class Leases:
             self._queues.pop((queue.group, queue.topic), None)
         self._count(queue.group, -queue.held_count)
 
+    def _replaced(self, change: Replaced) -> None:
+        self._clear()
+        for each in change.changes:
+            self.apply(each)
+
     def _count(self, group: str, by: int) -> None:
         self._total += by
         count = self._per_group.get(group, 0) + by
@@ -314,6 +333,10 @@ def _held_as(queue: QueueLeases, offset: int, lease: Lease) -> Held:
     return Held(
         queue.number, offset, lease.pop_time, lease.visible_at, lease.deliveries, first_pop_time=lease.first_pop_time
     )
+
+
+def _by_offset(held: tuple[int, *tuple[object, ...]]) -> int:
+    return held[0]
 
 
 def _state(queue: QueueLeases, offset: int, pop_time: int, now: int) -> Settled:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from broker_core.broker.housekeeping import in_parts
+from broker_core.broker.pop.changes import Change
+from broker_core.broker.pop.leases import Leases
 from broker_core.broker.pop.mirror import changes_of
 from broker_core.broker.registration import Registration
 from broker_core.broker.replication.failover import Failover
@@ -93,7 +95,6 @@ class StateFollowing:
     async def _round(self, role: Role) -> None:
         if role != self._role:
             self._role, self._after = role, EVERYTHING
-            self._registers.leases.is_behind = True
         asked = asyncio.ensure_future(self._ask(role))
         # Why it failed is nobody's concern once the role is over.
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -189,18 +190,21 @@ class StateFollowing:
             own.locks.replace(state.locks, self._around.clock())
 
     async def _take_leases(self, role: Role, told: LeaseChanges) -> bool:
-        """Take over what the master lent, in parts; return whether it was all, before the role ended."""
-        own, changes = self._registers.leases, changes_of(told)
-        own.is_behind = True
-        if told.is_whole:
-            own.close_all()
-        for number, change in enumerate(changes):
+        """Take over what the master lent, in parts; return whether it was all, before the role ended.
+
+        Whenever it ends, here or by a kill, what is known is what the master had lent at some time.
+        """
+        own = self._registers.leases
+        rebuilt = Leases(_unrecorded)
+        follow = rebuilt.apply if told.is_whole else own.follow
+        for number, change in enumerate(changes_of(told)):
             if number % _LEASES_AT_ONCE == 0:
                 await asyncio.sleep(0)
                 if not self._is_current(role):
                     return False
-            own.follow(change)
-        own.is_behind = False
+            follow(change)
+        if told.is_whole:
+            own.become(rebuilt)
         return True
 
     async def _pass_on(self, role: Role) -> None:
@@ -209,3 +213,7 @@ class StateFollowing:
         for queue, offset in self._around.passed_on.above({}).items():
             await ask(self._around.remoting, role.master, UpdateConsumerOffsetRequest(*queue, offset))
             self._around.passed_on.done(queue, offset)
+
+
+def _unrecorded(_change: Change) -> None:
+    """Record nothing: it is recorded as a whole when it is complete."""

@@ -207,6 +207,37 @@ def test_opening_a_queue_again_forgets_what_was_held() -> None:
     assert desk.after(1_000) == []
 
 
+def test_no_part_of_a_snapshot_finishes_what_is_open() -> None:
+    desk = Desk()
+    first = desk.pop(0, 1, 2, 3, 4)
+    desk.ack(1, first)
+    desk.ack(3, first)
+    desk.after(200)
+    desk.pop(4)
+    desk.pop(0)  # held later than those behind it
+    changes = list(desk.leases.snapshot())
+
+    for count in range(1, len(changes) + 1):
+        queue = again(changes[:count]).find("billing", "orders", 0)
+        assert queue is not None
+        assert not [offset for offset in (0, 2, 4) if queue.is_done(offset)]
+
+
+def test_leases_that_become_those_of_another_broker_are_those_alone() -> None:
+    own, other = Desk(), Desk(start=5)
+    own.pop(0, 1)
+    own.leases.open("shipping", "orders", 0, 0)
+    other.pop(5, 6)
+    other.ack(6, other.now)
+
+    own.leases.become(again(list(other.leases.snapshot())))
+
+    assert state(own.leases) == state(other.leases) == state(again(own.recorded))
+    assert own.leases.find("shipping", "orders", 0) is None
+    assert own.leases.held_by("billing") == 1
+    assert [queue.queue_id for queue in own.leases.end_due(other.now + 200)] == [0]
+
+
 def test_a_queue_that_lost_its_tail_takes_new_messages_at_the_same_offsets() -> None:
     desk = Desk()
     desk.pop(3, 8)

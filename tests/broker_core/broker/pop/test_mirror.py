@@ -38,9 +38,13 @@ def told(teller: LeaseTeller, since: int | None) -> LeaseChanges:
 
 def follow(slave: Leases, changes: LeaseChanges) -> list[Change]:
     if changes.is_whole:
-        slave.close_all()
-    for change in changes_of(changes):
-        slave.follow(change)
+        rebuilt = Leases(lambda change: None)
+        for change in changes_of(changes):
+            rebuilt.apply(change)
+        slave.become(rebuilt)
+    else:
+        for change in changes_of(changes):
+            slave.follow(change)
     return list(slave.snapshot())
 
 
