@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
 from gateway.cli.api import part
@@ -42,12 +45,36 @@ def list_brokers(session: Session) -> None:
 @click.argument("broker")
 @pass_session
 def replicas(session: Session, broker: str) -> None:
-    """List the processes of one broker name with what they lack; exit code 1 if one does not answer."""
-    columns = ["broker_id", "role", "address", "reachable", "log_end", "behind_bytes", "behind_ms", "started_at"]
-    found = session.api.get(f"brokers/{part(broker)}/replicas")["replicas"]
-    session.out.rows(found, columns)
-    silent = [each for each in found if not each["reachable"]]
-    for each in silent:
-        click.echo(f"gantry: {each['broker_id']} is not known: {each['reason']}", err=True)
-    if silent:
+    """List the processes of one broker name with what they lack.
+
+    Exit code 1 if one of them or a name server does not answer, or if no messages are taken; stderr says why.
+    """
+    columns = [
+        "broker_id",
+        "role",
+        "address",
+        "reachable",
+        "failover.in_sync",
+        "log_end",
+        "behind_bytes",
+        "behind_ms",
+        "started_at",
+    ]
+    found = session.api.get(f"brokers/{part(broker)}/replicas")
+    session.out.rows(found["replicas"], columns)
+    wrong = list(_what_is_wrong(found))
+    for each in wrong:
+        click.echo(f"gantry: {each}", err=True)
+    if wrong:
         raise SystemExit(1)
+
+
+def _what_is_wrong(found: dict[str, Any]) -> Iterator[str]:
+    """Tell what an operator has to know before believing the list."""
+    for each in found["replicas"]:
+        if not each["reachable"]:
+            yield f"{each['broker_id']} is not known: {each['reason']}"
+    for each in found["silent_name_servers"]:
+        yield f"name server {each['address']} does not answer: {each['reason']}"
+    if (found["failover"] or {}).get("writable") is False:
+        yield f"no messages are taken: {found['failover']['writable_reason']}"

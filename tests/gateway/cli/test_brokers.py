@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
+from click.testing import CliRunner
+
+from gateway.cli.brokers import replicas
+from gateway.cli.output import Output
+from gateway.cli.root import Session
 from tests.gateway.cli.conftest import Run
 
 
@@ -23,3 +30,24 @@ def test_a_broker_that_nobody_knows_is_refused(run: Run) -> None:
 
     assert refused.returncode == 1
     assert "broker-gone" in refused.stderr
+
+
+def test_what_is_silent_or_takes_no_messages_is_told_and_is_an_error() -> None:
+    silent = {"broker_id": 1, "reachable": False, "reason": "it does not answer"}
+    answer: dict[str, Any] = {
+        "replicas": [{"broker_id": 2, "reachable": True, "failover": {"in_sync": True}}, silent],
+        "silent_name_servers": [{"address": "10.0.0.12:9876", "reason": "no answer within 1000 ms"}],
+        "failover": {"writable": False, "writable_reason": "1 replica in sync, and 2 are needed"},
+    }
+    api: Any = SimpleNamespace(get=lambda _: answer)
+    session = Session(api, out=Output(is_json=False))
+
+    told = CliRunner().invoke(replicas, ["broker-a"], obj=session)
+
+    assert told.exit_code == 1
+    assert told.stdout.splitlines()[1].split()[:5] == ["2", "-", "-", "yes", "yes"]
+    assert told.stderr.splitlines() == [
+        "gantry: 1 is not known: it does not answer",
+        "gantry: name server 10.0.0.12:9876 does not answer: no answer within 1000 ms",
+        "gantry: no messages are taken: 1 replica in sync, and 2 are needed",
+    ]
