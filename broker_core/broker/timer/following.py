@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from broker_core.broker.replication.standing import Standing
 from broker_core.broker.timer.index import TimerIndex
@@ -14,7 +14,7 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.properties import PAIR_END, mark_of, value_after
 from broker_core.protocol.record import decode_one
 from broker_core.protocol.topics import TIMER_TOPIC
-from broker_core.store import GetStatus, MessageStore
+from broker_core.store import AppendedRecord, GetStatus, MessageStore
 
 _READ_MESSAGES: Final = 128
 _READ_BYTES: Final = 4 * 1024 * 1024
@@ -24,6 +24,13 @@ _SEQ_BYTES: Final = names.TIMER_SEQ.encode()
 _TOPIC_BYTES: Final = TIMER_TOPIC.encode()
 
 _log = get_logger(__name__)
+
+
+class Change(NamedTuple):
+    """A recall or another record of a message that this broker has stored."""
+
+    record: AppendedRecord
+    is_recall: bool
 
 
 class Follower:
@@ -36,10 +43,35 @@ class Follower:
         self.next_due = 0
         self.is_on = True
         """Whether what waits is delivered by this broker; if not, it holds nothing back in the log either."""
+        self._changes: dict[int, Change] = {}
         store.needed_from = self._needed_from
 
     def _needed_from(self) -> int | None:
         return self.index.first_place() if self.is_on else None
+
+    def note_change(self, seq: int, change: Change) -> None:
+        """Remember a change of a waiting message until it is followed, which may take until replicas confirm it."""
+        self._changes.pop(seq, None)  # so that they stay in the order of the log
+        self._changes[seq] = change
+
+    def change_ahead(self, seq: int) -> Change | None:
+        """Return the last change of a message that is stored and not followed yet: what the index says is outdated."""
+        change = self._changes.get(seq)
+        return change if change is not None and change.record.queue_offset >= self.index.position else None
+
+    def drop_followed(self) -> None:
+        """Forget the changes that were followed; called when the index has committed them."""
+        while self._changes and self.change_ahead(seq := next(iter(self._changes))) is None:
+            del self._changes[seq]
+
+    @property
+    def changes_ahead(self) -> int:
+        """How many messages have such a change, or a few more."""
+        return len(self._changes)
+
+    def forget_changes(self) -> None:
+        """Forget all of it: another broker delivers, and may not have them."""
+        self._changes.clear()
 
     def follow(self) -> bool:
         """Read the next records; return whether there were any. The caller commits."""

@@ -14,11 +14,11 @@ from typing import Final, Literal
 
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.delay import Deliver
-from broker_core.broker.errors import AlreadyDelivered, NothingFound, NotTaken
+from broker_core.broker.errors import AlreadyDelivered, NothingFound, NotTaken, Unconfirmed
 from broker_core.broker.intake import NOT_NOW, Intake
 from broker_core.broker.limits import BrokerLimits
 from broker_core.broker.timer import records
-from broker_core.broker.timer.following import Follower
+from broker_core.broker.timer.following import Change, Follower
 from broker_core.broker.timer.index import Due, Outcomes, TimerIndex
 from broker_core.broker.timer.records import Parked
 from broker_core.logs import get_logger
@@ -66,9 +66,6 @@ class Timer:
         self._clock = clock
         # Delivered, but the index does not say so yet: its disk may be full.
         self._unsaved: set[int] = set()
-        # With the place of the record in the timer's topic that recalls or moves a message. Until the in-sync set has
-        # it the index does not, and the old time may come meanwhile.
-        self._changing: dict[int, int] = {}
         self._marked_at = 0
         self._has_delivered = False
         self._failure = ""
@@ -83,7 +80,6 @@ class Timer:
         """
         self._follower.is_on = self._is_behind = True
         self._recovering = None
-        self._changing.clear()
         if at_once:
             try:
                 deque(self._follower.recovering(now), maxlen=0)
@@ -97,6 +93,7 @@ class Timer:
         self._follower.is_on = False
         self._recovering = None
         self._unsaved.clear()
+        self._follower.forget_changes()
         try:
             self.index.roll_back()
             self._follower.check(self._clock())
@@ -159,25 +156,41 @@ class Timer:
         if not waiting:
             self._check_recalled(topic, unique_id)
             return None
-        put = [self._change(each.seq, self._put(records.recalled(each.seq), self._origin())) for each in waiting]
+        put = [self._recall_once(each.seq) for each in waiting]
         self.catch_up()
         return put[-1]
 
     def reschedule(self, topic: str, unique_id: str, due: int) -> AppendedRecord:
         """Let the waiting messages of a topic with a unique id be due at `due` (ms); return the last new record.
 
-        Raises AlreadyDelivered, NothingFound, NotTaken before `take_up`, and what the store raises.
+        Raises AlreadyDelivered, NothingFound, NotTaken before `take_up`, Unconfirmed while it is not sure that the
+        message is recalled, and what the store raises.
         """
         self._check_is_on()
         waiting = self._waiting(topic, unique_id)
         if not waiting:
             self._check_recalled(topic, unique_id)
             raise NothingFound(f"message {unique_id[:80]} of topic[{topic}] was recalled")
+        if any(self._recall_ahead(each.seq) is not None for each in waiting):
+            raise Unconfirmed(f"message {unique_id[:80]} of topic[{topic}] is recalled, which is not confirmed yet")
         put = [record for each in waiting if (record := self._park_again(each._replace(due=due))) is not None]
         self.catch_up()
         if not put:
             raise NothingFound(f"message {unique_id[:80]} of topic[{topic}] cannot be read any more")
         return put[-1]
+
+    def _recall_once(self, seq: int) -> AppendedRecord:
+        before = self._recall_ahead(seq)
+        if before is not None:
+            return before
+        record = self._put(records.recalled(seq), self._origin())
+        self._follower.note_change(seq, Change(record, is_recall=True))
+        return record
+
+    def _recall_ahead(self, seq: int) -> AppendedRecord | None:
+        """Return the record of a recall that is stored and not followed yet."""
+        change = self._follower.change_ahead(seq)
+        return change.record if change is not None and change.is_recall else None
 
     def _check_is_on(self) -> None:
         if not self._is_ready:
@@ -236,8 +249,7 @@ class Timer:
         if not self._follower.follow():
             return False
         self.index.commit(self._store.appended_log_offset)
-        if self._changing:
-            self._changing = {seq: at for seq, at in self._changing.items() if at >= self.index.position}
+        self._follower.drop_followed()
         return True
 
     def catch_up(self) -> None:
@@ -256,13 +268,11 @@ class Timer:
         self._save_delivered(now, Outcomes(0, 0, 0))
         if not self.index.count or now < self._follower.next_due:
             return False
-        due = self.index.due(now, STEP_MESSAGES)
-        rows = [row for row in due if row.seq not in self._changing]
-        if due and not rows:
-            return False
+        rows, is_all = self._due(now)
         if not rows:
             self._follower.next_due = self.index.next_due() or _FOREVER
-            self._mark(now)
+            if is_all:
+                self._mark(now)
             return False
         # What a crash leaves of this part is found behind this place.
         self.index.commit(self._store.appended_log_offset)
@@ -283,6 +293,16 @@ class Timer:
             outcomes = Outcomes(len(late), sum(ms > LATE_MS for ms in late), max(late, default=0))
             self._save_delivered(now, outcomes)
         return True
+
+    def _due(self, now: int) -> tuple[list[Due], bool]:
+        """Return what is due without what has a change ahead, and whether that is all.
+
+        Delivered now it would come although it is recalled, or once more at its other time. Waiting costs nothing:
+        readers see a delivery only after the change, which lies before it in the log.
+        """
+        due = self.index.due(now, STEP_MESSAGES + self._follower.changes_ahead)
+        rows = [row for row in due if self._follower.change_ahead(row.seq) is None]
+        return rows[:STEP_MESSAGES], len(rows) == len(due)
 
     def _save_delivered(self, now: int, outcomes: Outcomes) -> None:
         if self._unsaved:
@@ -307,8 +327,11 @@ class Timer:
         return "delivered" if is_delivered else "dropped"
 
     def _mark(self, now: int) -> None:
-        """Note in the log, at most once a minute, that nothing is left of what was due until now and is shown."""
-        if self._has_delivered and not 0 <= now - self._marked_at < _MARK_MS:
+        """Note in the log, at most once a minute, that nothing is left of what was due until now and is shown.
+
+        Only what is followed can be delivered, so nothing is noted while something shown is not followed.
+        """
+        if self._has_delivered and not self.unread() and not 0 <= now - self._marked_at < _MARK_MS:
             try:
                 self._put(records.done(now, self._store.dispatched_log_offset), self._origin())
             except NOT_NOW as error:
@@ -327,7 +350,9 @@ class Timer:
         if end is None:
             return 0
         self.catch_up()
-        rows = self.index.placed_before(end, ROLL_MESSAGES)
+        rows = [
+            row for row in self.index.placed_before(end, ROLL_MESSAGES) if self._follower.change_ahead(row.seq) is None
+        ]
         try:
             lost = [row.seq for row in rows if self._park_again(row) is None]
         except NOT_NOW as error:
@@ -362,10 +387,8 @@ class Timer:
         if stored is None:
             return None
         origin = self._intake.origin_of_copy(stored, now=self._clock(), reconsume_times=stored.reconsume_times)
-        return self._change(waiting.seq, self._put(records.parked_again(stored, waiting), origin))
-
-    def _change(self, seq: int, record: AppendedRecord) -> AppendedRecord:
-        self._changing[seq] = record.queue_offset
+        record = self._put(records.parked_again(stored, waiting), origin)
+        self._follower.note_change(waiting.seq, Change(record, is_recall=False))
         return record
 
     def _read(self, log_offset: int) -> StoredMessage | None:

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from broker_core.broker.arrivals import Arrivals
 from broker_core.broker.intake import Intake
 from broker_core.broker.limits import BrokerLimits
@@ -81,18 +83,37 @@ class Scene:
         origin = MessageOrigin(self.now, encode_host(*HOST), self.now, encode_host(*HOST))
         self.timer.park(Message(topic, body, pairs), 0, origin, self.now + due_in)
 
+    def hold(self) -> None:
+        """Let the in-sync set confirm nothing of what comes."""
+        self.store.limit_dispatch(self.store.appended_log_offset)
+
+    def confirm(self) -> None:
+        """Let it confirm all, from now on."""
+        self.store.limit_dispatch(None)
+        self.store.dispatch()
+
     def wait(self, ms: int) -> None:
         """Let time pass, and the timer do its work."""
         self.now += ms
         asyncio.run(self.timer.step(self.now))
 
+    def roll(self) -> None:
+        """Park everything again, as if the segments of all records were about to go."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(self.store, "held_back", lambda _: self.store.appended_log_offset)
+            self.timer.roll(self.now)
+
     def arrived(self, topic: str = "orders") -> list[bytes]:
         """Return the bodies that were delivered, in their order."""
+        return [body for body, _ in self.arrived_at(topic)]
+
+    def arrived_at(self, topic: str = "orders") -> list[tuple[bytes, int]]:
+        """Return the same, and when each was stored (ms)."""
         self.store.dispatch()
-        bodies: list[bytes] = []
-        while (found := self.store.get(topic, 0, len(bodies), max_messages=1_000, max_bytes=1 << 24)).records:
-            bodies += [message.body for message in decode_many(b"".join(found.records))]
-        return bodies
+        came: list[tuple[bytes, int]] = []
+        while (found := self.store.get(topic, 0, len(came), max_messages=1_000, max_bytes=1 << 24)).records:
+            came += [(message.body, message.store_timestamp) for message in decode_many(b"".join(found.records))]
+        return came
 
     def _deliver(self, message: Message, queue_id: int, parked: StoredMessage) -> bool:
         if message.topic in self.gone:

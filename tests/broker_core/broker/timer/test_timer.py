@@ -319,13 +319,12 @@ def test_what_is_confirmed_after_its_time_is_delivered_though_a_mark_lies_behind
     scene.park(b"far", due_in=DAY)
     scene.wait(100)  # noted at once; the next delivery is noted when a minute has passed
     # The in-sync set confirms nothing for that minute, in which "b" becomes due
-    scene.store.limit_dispatch(scene.store.appended_log_offset)
+    scene.hold()
     scene.park(b"b", due_in=100)
     scene.wait(70_000)
     assert scene.arrived() == [b"a"]
 
-    scene.store.limit_dispatch(None)
-    scene.store.dispatch()
+    scene.confirm()
     if takes_over:
         scene.lose_index()
     scene.wait(1)
