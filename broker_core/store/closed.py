@@ -53,20 +53,21 @@ def write(
 
 
 def end_told(folder: Path) -> int | None:
-    """Return where the log ended at the last clean stop of this broker; None if nothing tells."""
+    """Return where the log ended at the last clean stop of this broker; None if nothing tells, as in earlier files."""
     try:
         return int(json.loads((folder / NAME).read_bytes())["log_end"])
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         return None
 
 
-def note_other(folder: Path) -> int:
-    """Note for good, if there is no file, that another broker closed the store; return the end that this tells.
+def is_there(folder: Path) -> bool:
+    """Return whether there is a file, whatever is in it."""
+    return (folder / NAME).exists()
 
-    Raises StoreFull.
-    """
-    if not (folder / NAME).exists():
-        replace_file(folder / NAME, json.dumps({"log_end": NO_END}).encode("utf-8"))
+
+def note_other(folder: Path) -> int:
+    """Note for good that another broker closed the store; return the end that this tells. Raises StoreFull."""
+    replace_file(folder / NAME, json.dumps({"log_end": NO_END}).encode("utf-8"))
     return NO_END
 
 

@@ -78,7 +78,7 @@ def recover(config: StoreConfig) -> Recovered:
     _remove_scratch(config)
     left = closed.read(config.folder) if was_clean else closed.CleanClose()
     closed_at = closed.end_told(config.folder)
-    if closed_at is None and was_clean and config.is_replica:
+    if was_clean and config.is_replica and not closed.is_there(config.folder):
         closed_at = closed.note_other(config.folder)
     if left.log_begin == log.begin:
         queues.resume(left.spans)

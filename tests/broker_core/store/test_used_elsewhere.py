@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,16 @@ def test_another_broker_that_stored_nothing_is_no_matter(tmp_path: Path) -> None
     with opened(folder):
         pass
     (folder / closed.NAME).write_bytes(kept)
+    assert told(folder) == ""
+
+
+def test_a_file_without_the_end_of_the_log_tells_nothing(tmp_path: Path) -> None:
+    folder, _ = of_replica(tmp_path / "a", is_killed=False)
+    place = folder / closed.NAME
+    tree = json.loads(place.read_bytes())
+    del tree["log_end"]
+    place.write_text(json.dumps(tree))
+    assert told(folder) == ""
     assert told(folder) == ""
 
 
