@@ -209,6 +209,7 @@ PROBLEMS: Final[dict[type[BaseException], ProblemKind]] = {
     client.TimedOut: TIMED_OUT,
     client.ClientClosed: DRAINING,
     client.BrokerRefused: BROKER_REFUSED,
+    client.NotConfirmed: TIMED_OUT,
     client.BrokerBusy: BROKER_BUSY,
     client.BrokerUnavailable: BROKER_CANNOT_STORE,
     client.NoPermission: NOT_PERMITTED_BY_BROKER,
@@ -227,6 +228,7 @@ _IN_WORDS: Final = (
     client.Unreachable,
     client.TimedOut,
     client.MalformedAnswer,
+    client.NotConfirmed,
     client.MessageIllegal,
     client.ParameterIllegal,
     client.SubscriptionRefused,
@@ -255,7 +257,9 @@ def find_problem(error: BaseException) -> ProblemError | None:
 
 
 def is_uncertain(error: BaseException) -> bool:
-    """Return whether a broker may have carried out what failed: it was sent and not answered."""
+    """Return whether a broker may have carried out what failed: it was not answered, or did not stay for sure."""
+    if isinstance(error, client.NotConfirmed):
+        return True
     return isinstance(error, client.Unreachable) and error.was_sent and not error.of_name_server
 
 

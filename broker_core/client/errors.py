@@ -21,6 +21,7 @@
     ├── Unreachable              no connection, or it was lost before the answer
     │   └── TimedOut             … no answer in time
     └── BrokerRefused            the broker answered with an error code
+        ├── NotConfirmed         done, but not known to stay: a crash or a switch may take it back (1, 10, 11, 12, 14)
         ├── TransactionUnknown   no half message of the producer group at that place (1)
         ├── TransactionDecided   the transaction ended otherwise before (1)
         ├── MessageIllegal       the message is one that the broker does not accept (13)
@@ -56,6 +57,10 @@ _NO_TRANSACTION: Final = (
     "The commit log offset wrong",
 )
 """How brokers, those of Apache RocketMQ too, say that a decision names no half message."""
+_DONE: Final = ("stored, but", "done, but")
+"""How brokers of Gantry begin to say what they do not know of what they did."""
+_NOT_CONFIRMED: Final = "[NOT_CONFIRMED]"
+"""In the remark of what replicas in sync are not known to have, or of what was passed on to a master that is silent."""
 _DECIDED: Final = re.compile(r"the transaction of message .* was (committed|rolled back|given up|decided) before")
 
 _ACCESS: Final = "AclException:"
@@ -234,6 +239,10 @@ class BrokerRefused(ClientError):
         self.addr = addr
 
 
+class NotConfirmed(BrokerRefused):
+    """The broker did it, or may have, and does not know that it stays: asked again it says so, or does it once more."""
+
+
 class TransactionUnknown(BrokerRefused):
     """The broker has no half message of that producer group at that place."""
 
@@ -334,6 +343,8 @@ _BY_CODE: Final[dict[int, type[BrokerRefused]]] = {
 
 def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = None) -> ClientError:
     """Return the error for the response code `code` of the peer at `addr`."""
+    if is_unconfirmed(remark):
+        return NotConfirmed(code, remark, addr)
     if code == ResponseCode.TOPIC_NOT_EXIST and topic is not None:
         return TopicNotFound(topic)
     if code == ResponseCode.NO_PERMISSION and (remark or "").startswith(_PAUSED):
@@ -343,6 +354,11 @@ def refusal(code: int, remark: str | None, addr: str, *, topic: str | None = Non
     if code == ResponseCode.SYSTEM_ERROR and (remark or "").startswith(_NO_FILTER):
         return FilterNotServed(code, remark, addr)
     return _BY_CODE.get(code, BrokerRefused)(code, remark, addr)
+
+
+def is_unconfirmed(remark: str | None) -> bool:
+    """Return whether a broker says by the remark of a refusal that it did what was asked, or may have."""
+    return (remark or "").startswith(_DONE) or _NOT_CONFIRMED in (remark or "")
 
 
 def refused_decision(code: int, remark: str | None, addr: str) -> ClientError:

@@ -16,6 +16,7 @@ from broker_core.client.errors import (
     TopicNotFound,
     TopicReadOnly,
     Unreachable,
+    is_unconfirmed,
     refusal,
 )
 from broker_core.client.faults import Faults
@@ -71,10 +72,6 @@ _STATUSES: Final[dict[int, SendStatus]] = {
     ResponseCode.FLUSH_SLAVE_TIMEOUT: SendStatus.FLUSH_SLAVE_TIMEOUT,
     ResponseCode.SLAVE_NOT_AVAILABLE: SendStatus.SLAVE_NOT_AVAILABLE,
 }
-_STORED: Final = "stored, but"
-NOT_CONFIRMED: Final = "[NOT_CONFIRMED]"
-"""In the remark of what is stored, and not known to be on the replicas in sync."""
-"""How replicas say in a refusal that they have the message, or may have: a switch of the master may take it back."""
 
 
 class Sending:
@@ -158,9 +155,8 @@ class Sending:
                 self.session.routes.forget(packed.topic)
             elif answer.code in self._config.retried_codes or self._faults.every_refusal_counts:
                 self._faults.note_failure(queue.broker_name, now=now_ms())
-            remark = answer.remark or ""
-            if remark.startswith(_STORED) or NOT_CONFIRMED in remark:
-                raise SendUncertain(packed.topic, addr, remark, broker_name=queue.broker_name)
+            if is_unconfirmed(answer.remark):
+                raise SendUncertain(packed.topic, addr, answer.remark or "", broker_name=queue.broker_name)
             raise self.session.named(refusal(answer.code, answer.remark, addr, topic=packed.topic), addr)
         try:
             stored = answer.header(SendMessageResponse)

@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from broker_core.client.answers import Answers
-from broker_core.client.errors import MalformedAnswer, Unreachable
+from broker_core.client.errors import MalformedAnswer, NotConfirmed, Unreachable
 from broker_core.errors import GantryError
 from console.clusters.connections import NoBrokerListed
 from console.clusters.memory import Remembered, RememberedBroker
@@ -76,7 +76,7 @@ class BrokerAnswers:
 
 def is_uncertain(error: GantryError) -> bool:
     """Return whether a request may have been carried out although it failed."""
-    return isinstance(error, MalformedAnswer) or (isinstance(error, Unreachable) and error.was_sent)
+    return isinstance(error, MalformedAnswer | NotConfirmed) or (isinstance(error, Unreachable) and error.was_sent)
 
 
 def not_listed(broker: RememberedBroker, broker_id: int | None = None) -> str:

@@ -188,6 +188,8 @@ def _refused(error: client.BrokerRefused, peer: str) -> str:
         return f"{peer} {_lacks(error.remark or '')}"
     if isinstance(error, client.AccessDenied):
         return f"{peer} refused access: {error.reason}"
+    if isinstance(error, client.NotConfirmed):
+        return f"{peer} did it, but does not know that it stays: ask again"
     remark = error.remark or "it gave no reason"
     too_far = _TOO_FAR.search(remark)
     if isinstance(error, client.MessageIllegal | client.ParameterIllegal):

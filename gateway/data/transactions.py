@@ -15,7 +15,7 @@ from broker_core.client import errors
 from broker_core.client.admin.groups import is_system_group
 from broker_core.client.members import Prepared
 from broker_core.client.producer import Producer
-from broker_core.client.sending import NOT_CONFIRMED, SendResult, SendStatus
+from broker_core.client.sending import SendResult, SendStatus
 from broker_core.client.transactions import Decision, end_transaction, half_message, prepared_by
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -277,10 +277,10 @@ async def _end(parts: DataPlaneParts, place: HalfPlace, decision: Decision, *, f
     except errors.TransactionUnknown as error:
         detail = f"Broker {place.broker!r} has no transaction of message {place.message_id} any more: {error.remark}."
         raise ProblemError(TRANSACTION_NOT_FOUND, detail) from error
+    except errors.NotConfirmed as error:
+        detail = "The broker stored the decision, and the replicas in sync have not confirmed it; say it again."
+        raise ProblemError(TIMED_OUT, detail) from error
     except errors.BrokerRefused as error:
-        if NOT_CONFIRMED in (error.remark or ""):
-            detail = "The broker stored the decision, and the replicas in sync have not confirmed it; say it again."
-            raise ProblemError(TIMED_OUT, detail) from error
         if error.code != ResponseCode.TOPIC_NOT_EXIST:
             raise
         detail = f"Topic {place.topic!r} was deleted; the transaction stays open: create the topic, or roll it back."

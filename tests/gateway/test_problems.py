@@ -49,6 +49,22 @@ def test_an_error_of_the_client_is_a_problem_by_the_table(error: Exception, stat
     assert problem.detail == str(error)
 
 
+@pytest.mark.parametrize(
+    ("code", "remark"),
+    [
+        (1, "done, but [NOT_CONFIRMED] not known to be on all replicas in sync; a switch may take it back"),
+        (1, "[NOT_CONFIRMED] forwarded to the master, which did not answer: closed"),
+        (10, "done, but not known to be on the disk"),
+        (14, "done, but another replica is the master now; it may have been taken back"),
+    ],
+)
+def test_what_a_broker_did_without_knowing_that_it_stays_is_not_said_to_be_refused(code: int, remark: str) -> None:
+    problem = find_problem(client.refusal(code, remark, "h:1"))
+    assert problem is not None
+    assert (problem.kind.status, problem.kind.code, problem.kind.retryable) == (504, "TIMED_OUT", True)
+    assert problem.detail == "The broker at h:1 did it, but does not know that it stays: ask again."
+
+
 def test_what_was_sent_and_not_answered_is_not_said_to_be_undone() -> None:
     lost = client.Unreachable("h:1", "closed", was_sent=True)
     of_name_server = client.Unreachable("h:1", "closed", was_sent=True)

@@ -13,7 +13,7 @@ import pytest
 
 from broker_core.client.answers import Answers
 from broker_core.client.blocking import LoopThread
-from broker_core.client.errors import BrokerRefused, MalformedAnswer, TimedOut, Unreachable
+from broker_core.client.errors import BrokerRefused, MalformedAnswer, NotConfirmed, TimedOut, Unreachable
 from broker_core.errors import GantryError
 from console.audit.models import AuditRecord
 from console.clusters import connections
@@ -243,6 +243,7 @@ def failed_with(*errors: GantryError, done: tuple[str, ...] = ()) -> BrokerAnswe
         (TimedOut("0", 5_000), None),
         (Unreachable("0", "closed", was_sent=True), None),
         (MalformedAnswer("0", "no JSON"), None),
+        (NotConfirmed(1, "done, but [NOT_CONFIRMED]", "0"), None),
         (TimedOut("0", 5_000, was_sent=False), False),
         (Unreachable("0", "refused"), False),
         (BrokerRefused(1, "no", "0"), False),

@@ -18,7 +18,7 @@ from broker_core.client import (
     StoredMessage,
     TransactionProducer,
 )
-from broker_core.client.errors import BrokerRefused
+from broker_core.client.errors import NotConfirmed
 from broker_core.client.transactions import end_transaction
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
@@ -373,7 +373,7 @@ async def test_a_decision_that_the_replicas_have_not_confirmed_is_to_be_said_aga
     async def unconfirmed(*parts: Any, **terms: Any) -> bool:
         await end_transaction(*parts, **terms)
         remark = f"done, but {UNSURE[ResponseCode.SYSTEM_ERROR]}"
-        raise BrokerRefused(ResponseCode.SYSTEM_ERROR, remark, "127.0.0.1:1")
+        raise NotConfirmed(ResponseCode.SYSTEM_ERROR, remark, "127.0.0.1:1")
 
     with monkeypatch.context() as patched:
         patched.setattr("gateway.data.transactions.end_transaction", unconfirmed)
