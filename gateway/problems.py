@@ -170,6 +170,8 @@ TOO_MANY_CONNECTIONS: Final = ProblemKind(429, "TOO_MANY_CONNECTIONS", "Too many
 # --- 5xx: failures of the gateway or of a broker ---
 
 INTERNAL: Final = ProblemKind(500, "INTERNAL", "Internal error of the gateway")
+INTERNAL_UNCERTAIN: Final = ProblemKind(500, "INTERNAL", "Internal error of the gateway", True)
+"""The data plane's: a broker may have carried out what failed, as after SEND_UNCERTAIN."""
 BROKER_REFUSED: Final = ProblemKind(502, "BROKER_REFUSED", "The broker refused the request")
 BROKER_UNREACHABLE: Final = ProblemKind(503, "BROKER_UNREACHABLE", "The broker cannot be reached", True, 2)
 BROKER_BUSY: Final = ProblemKind(503, "BROKER_BUSY", "The broker is busy", True, 1)
@@ -278,9 +280,15 @@ def _detail_of(error: BaseException) -> str:
     return f"{reason}." if name and reason.startswith(name) else f"{reason[:1].upper()}{reason[1:]}."
 
 
-def internal(request_id: str) -> ProblemError:
-    """Return the problem for an unexpected error; the log has the traceback under the same request id."""
-    return ProblemError(INTERNAL, f"The gateway failed; its log has the details under request {request_id}.")
+def internal(request_id: str, *, is_uncertain: bool = False) -> ProblemError:
+    """Return the problem for an unexpected error; the log has the traceback under the same request id.
+
+    `is_uncertain` says that what was asked for may be done all the same.
+    """
+    detail = f"The gateway failed; its log has the details under request {request_id}."
+    if not is_uncertain:
+        return ProblemError(INTERNAL, detail)
+    return ProblemError(INTERNAL_UNCERTAIN, f"{detail} It is unknown whether a broker did what was asked for.")
 
 
 def respond(problem: ProblemError, *, instance: str, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

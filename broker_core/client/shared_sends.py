@@ -126,6 +126,8 @@ class SharedSends:
                     await self._deliver(terms, [send])
                 return
             _fail(sends, error)
+        except Exception as error:  # noqa: BLE001 - the callers raise it
+            _fail(sends, error)
         except BaseException as error:
             _fail(sends, error)
             raise

@@ -101,7 +101,7 @@ class DataPlane:
             problem = find_problem(error)
             if problem is None:
                 _log.exception("request %s: %s %s failed", request_id, scope["method"], scope["path"])
-                problem = internal(request_id)
+                problem = internal(request_id, is_uncertain=True)
             if problem.kind is NOT_AUTHENTICATED:
                 problem = self._count_unknown(problem, route, scope)
             self._parts.metrics.refused(problem.kind.code)

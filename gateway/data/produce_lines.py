@@ -140,7 +140,7 @@ class LineProducer:
             problem = find_problem(error)
             if problem is None:
                 _log.exception("request %s: a stream of lines failed", self._request.id)
-                problem = internal(self._request.id)
+                problem = internal(self._request.id, is_uncertain=True)
             await self._write(encode(_Ended(problem.brief())) + b"\n")
         await self._send({"type": "http.response.body", "body": b""})
 

@@ -196,7 +196,7 @@ class QuickSends:
         problem = find_problem(error)
         if problem is None:
             _log.error("request %s: POST %s failed", request_id, call.path, exc_info=error)
-            problem = internal(request_id)
+            problem = internal(request_id, is_uncertain=True)
         self._parts.metrics.refused(problem.kind.code)
         self._reply(sent, *respond(problem, instance=call.path, request_id=request_id), request_id)
 

@@ -14,13 +14,12 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.auth import Principal
 from gateway.data.faults import json_fault, shape_fault
 from gateway.data.parts import DataPlaneParts
 from gateway.data.schemas import decode
-from gateway.problems import MALFORMED, ProblemError, find_problem
+from gateway.problems import MALFORMED, ProblemError, find_problem, internal
 from gateway.sockets import Receive, Scope, Send
 
 IDLE_SECONDS: Final = 600.0
@@ -89,6 +88,14 @@ class Socket:
     async def send_problem(self, problem: ProblemError, context: str | None = None) -> None:
         """Send an error frame."""
         await self.send({"type": "error", "context": context, "problem": problem.told()})
+
+    def problem_of(self, error: Exception, act: str) -> ProblemError:
+        """Return the problem for what a frame or the socket failed with; an error that nobody foresaw is logged."""
+        problem = find_problem(error)
+        if problem is None:
+            _log.error("socket %s: %s failed", self.request_id, act, exc_info=error)
+            problem = internal(self.request_id, is_uncertain=True)
+        return problem
 
     def note_refusal(self, act: str, problem: ProblemError) -> None:
         """Report to the audit a frame that was refused for a missing right."""
@@ -185,7 +192,7 @@ async def _read(socket: Socket, conversation: Conversation) -> None:
 
 
 async def _handle(socket: Socket, handlers: Mapping[str, FrameHandler], data: bytes) -> None:
-    """Handle one frame; a refusal is answered, and the socket stays open."""
+    """Handle one frame; a refusal or failure is answered, and the socket stays open."""
     head = _head(data)
     handler = handlers.get(head.type)
     if handler is None:
@@ -193,10 +200,10 @@ async def _handle(socket: Socket, handlers: Mapping[str, FrameHandler], data: by
     decode_as, act = handler
     try:
         await act(decode(decode_as, data))
-    except (ProblemError, GantryError) as error:
-        problem = find_problem(error)
-        if problem is None:
-            raise
+    except SocketClosed:
+        raise
+    except Exception as error:  # noqa: BLE001 - the top of a frame
+        problem = socket.problem_of(error, head.type)
         socket.note_refusal(head.type, problem)
         await socket.send_problem(problem, head.context)
 

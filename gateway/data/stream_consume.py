@@ -22,7 +22,6 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta, Struct
 
 from broker_core.client.consumer.leases import LeasedMessage
-from broker_core.errors import GantryError
 from gateway import sockets
 from gateway.data import settlement
 from gateway.data.consumers import Caller
@@ -50,7 +49,6 @@ from gateway.problems import (
     TOPIC_PAUSED,
     ProblemError,
     ProblemKind,
-    find_problem,
 )
 
 MAX_CREDIT: Final = 10_000
@@ -213,11 +211,11 @@ class Consuming:
             while True:
                 await self._has_credit.wait()
                 try:
-                    leased = await self._lease(holder, wanted)
-                except (ProblemError, GantryError) as error:
-                    problem = find_problem(error)
-                    if problem is None:
-                        raise
+                    await self._send(holder, frame, wanted, await self._lease(holder, wanted))
+                except SocketClosed:
+                    raise
+                except Exception as error:  # noqa: BLE001 - the top of a task
+                    problem = self._socket.problem_of(error, "consume")
                     if problem.kind not in _PAUSED or problem.kind is not told:
                         await self._socket.send_problem(problem, frame.context)
                     told = problem.kind
@@ -227,7 +225,6 @@ class Consuming:
                     await asyncio.sleep(_RETRY_SECONDS)
                     continue
                 told = None
-                await self._send(holder, frame, wanted, leased)
 
     async def _lease(self, holder: LeaseHolder, wanted: Wanted) -> list[LeasedMessage]:
         parts = self._parts

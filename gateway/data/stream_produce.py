@@ -20,15 +20,14 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, to_builtins
 
-from broker_core.errors import GantryError
 from console.accounts.rights import Resource
 from gateway.data.messages import Draft, draft_of_entry
 from gateway.data.routing import check_target
 from gateway.data.schemas import Entry, Produced, decoder
-from gateway.data.sending import send_one
+from gateway.data.sending import failed, send_one
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.data.stream_once import send_once
-from gateway.problems import ProblemError, find_problem
+from gateway.problems import INTERNAL_UNCERTAIN, ProblemError
 
 UNDER_WAY: Final = 256
 _TIMEOUT_MS: Final = 3000
@@ -101,11 +100,10 @@ class Producing:
                 producer = await self._parts.connections.producer(frame.cluster)
                 refused = await self._parts.delays.serve(frame.cluster, [draft])
                 outcome = refused.get(draft.entry_id) or await send_one(producer, draft, timeout_ms=_TIMEOUT_MS)
-            except (GantryError, ProblemError) as error:
-                problem = find_problem(error)
-                if problem is None:
-                    raise
-                await self._socket.send_problem(problem, frame.context)
+            except SocketClosed:
+                raise
+            except Exception as error:  # noqa: BLE001 - the top of a frame
+                await self._refuse(frame, draft, self._socket.problem_of(error, frame.type))
                 return
             if outcome.problem is not None:
                 await self._answer_problem(frame, outcome.result, outcome.problem)
@@ -121,6 +119,12 @@ class Producing:
         if told.is_replayed:
             answer["replayed"] = True
         await self._socket.send(answer)
+
+    async def _refuse(self, frame: SendFrame, draft: Draft, problem: ProblemError) -> None:
+        if problem.kind is INTERNAL_UNCERTAIN:
+            await self._answer_problem(frame, failed(draft.entry_id, problem).result, problem)
+        else:
+            await self._socket.send_problem(problem, frame.context)
 
     async def _answer_problem(self, frame: SendFrame, result: Produced, problem: ProblemError) -> None:
         answer = _frame("error", frame, result)

@@ -134,6 +134,7 @@ async def test_an_error_nobody_foresaw_is_a_500_with_its_id_in_the_log(
     with caplog.at_level(logging.ERROR):
         answer = await api.post("/topics/orders/messages", BODY)
     assert code_of(answer) == (500, "INTERNAL")
+    assert answer.json()["retryable"], "nobody knows whether it is stored"
     assert "ZeroDivisionError" not in answer.text
     assert answer.headers["x-request-id"] in caplog.text
 

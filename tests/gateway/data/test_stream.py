@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,8 +14,12 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from broker_core.client.consumer.pop import Received
+from broker_core.client.sending import Sending, SendResult
 from gateway import sockets
-from gateway.data import stream
+from gateway.data import settlement, stream
+from gateway.data.leases import Wanted
+from gateway.data.settlement import SettleOutcome
 from gateway.sockets import SUBPROTOCOL
 from tests.gateway.data.conftest import Api, Door
 from tests.gateway.large_frames import end_of_socket
@@ -200,6 +206,31 @@ async def test_a_delay_that_is_too_long_is_refused_at_its_place(api: Api, door: 
     ]
 
 
+@pytest.mark.in_process
+@pytest.mark.parametrize("more", [{}, {"idempotency_key": "k"}], ids=["without a key", "with a key"])
+async def test_a_frame_that_fails_in_a_way_nobody_foresaw_is_answered_and_logged_once(
+    api: Api, door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, more: dict[str, str]
+) -> None:
+    topic = await api.topic()
+
+    async def broken(*_: object, **__: object) -> SendResult:
+        raise ZeroDivisionError
+
+    async with open_talk(door, "produce") as socket:
+        frame = {"type": "send", "topic": topic, "body": text("a")}
+        with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
+            patch.setattr(Sending, "attempt", broken)
+            await socket.say(**frame, context="1", **more)
+            error = await socket.hear()
+            gc.collect()
+            assert [record.exc_info is not None for record in caplog.records] == [True]
+        assert (error["type"], error["context"], error["status"]) == ("error", "1", "unknown")
+        assert (error["problem"]["code"], error["problem"]["retryable"]) == ("INTERNAL", True)
+
+        await socket.say(**frame, context="2")
+        assert (await socket.hear())["type"] == "sent"
+
+
 async def test_rights_hold_for_each_message_of_a_socket(api: Api, door: Door) -> None:
     topic = await api.topic()
     async with open_talk(door, "produce", "narrow") as socket:
@@ -301,6 +332,40 @@ async def test_a_message_that_comes_later_is_pushed(api: Api, door: Door) -> Non
 
 
 @pytest.mark.sample
+@pytest.mark.in_process
+async def test_a_consume_socket_goes_on_after_an_error_that_nobody_foresaw(
+    api: Api, door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic, ask = await api.topic(), Wanted.ask
+    await api.produce(topic, "a")
+    failures = [ZeroDivisionError()]
+
+    async def fails_once(*given: Any, **named: Any) -> Received:
+        if failures:
+            raise failures.pop()
+        return await ask(*given, **named)
+
+    async def broken(*_: object) -> list[SettleOutcome]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Wanted, "ask", fails_once)
+    async with open_talk(door, "consume") as socket:
+        with caplog.at_level(logging.ERROR):
+            await socket.say(type="subscribe", group=api.group(), topic=topic, credit=1, context="s")
+            (failed,) = await socket.hear_of("error")
+            (message,) = await socket.hear_of("message")
+            ack = {"type": "ack", "receipts": [message["receipt"]]}
+            with monkeypatch.context() as patch:
+                patch.setattr(settlement, "ack", broken)
+                await socket.say(**ack, context="a")
+                (unsettled,) = await socket.hear_of("error")
+            await socket.say(**ack)
+            await socket.hear_of("settled")
+    assert [each["context"] for each in (failed, unsettled)] == ["s", "a"]
+    assert {each["problem"]["code"] for each in (failed, unsettled)} == {"INTERNAL"}
+    assert len(caplog.records) == 2
+
+
 async def test_what_was_received_on_a_socket_is_settled_over_http(api: Api, door: Door) -> None:
     topic, group = await api.topic(), api.group()
     await api.produce(topic, "a")
