@@ -11,7 +11,16 @@ from broker_core.client.absent_brokers import AbsentBrokers
 from broker_core.client.answers import ask_all
 from broker_core.client.broker_calls import BrokerCalls
 from broker_core.client.config import ClientConfig
-from broker_core.client.errors import ClientClosed, ClientError, NoRoute, TimedOut, Unreachable, refusal
+from broker_core.client.errors import (
+    ClientClosed,
+    ClientError,
+    NoMaster,
+    NoRoute,
+    TimedOut,
+    TopicNotFound,
+    Unreachable,
+    refusal,
+)
 from broker_core.client.masters import Masters, is_of_former
 from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
@@ -302,5 +311,10 @@ class Session:
             self.tasks.start("greet new brokers", self.heartbeat())
 
     async def _ask_route(self, topic: str) -> TopicRouteData:
-        answer = await self.ask_name_server(GetRouteInfoRequest(topic=topic), topic=topic)
+        try:
+            answer = await self.ask_name_server(GetRouteInfoRequest(topic=topic), topic=topic)
+        except TopicNotFound:
+            if not await self._list_brokers():  # as one that was just started, which knows no topic yet
+                raise NoMaster(topic=topic) from None
+            raise
         return coder.decode(TopicRouteData, answer.body)

@@ -9,7 +9,7 @@ from typing import Final
 from broker_core.client.admin.maintenance import Maintenance
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.answers import Answers
-from broker_core.client.errors import BrokerRefused
+from broker_core.client.errors import BrokerBusy, BrokerRefused, BrokerUnavailable, NoMaster
 from broker_core.protocol.bodies.timers import TimerList, TimerSummary
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.headers.timers import (
@@ -52,17 +52,18 @@ class Timers:
     async def limits(self) -> TimerLimits:
         """Return what all brokers serve that answer within 1.5 s; raise the error of one of them if none does.
 
-        A broker refuses by itself what is longer than it serves.
+        A broker refuses by itself what is longer than it serves. Raises NoMaster if no broker is listed.
         """
         masters = await self._requests.masters()
         answers = await self._requests.ask_masters(lambda addr, _: self._limit_of(addr))
-        refused = next((addr for addr, error in answers.failed.items() if isinstance(error, BrokerRefused)), None)
+        refused = next((addr for addr, error in answers.failed.items() if _does_not_tell(error)), None)
         if refused is not None:
             return TimerLimits(None, f"broker {masters[refused]} does not tell its settings")
-        answers.raise_if_none()
+        if not answers.raise_if_none().found:
+            raise NoMaster
         lacking = next((masters[addr] for addr, limit in answers.found.items() if limit is None), None)
-        if lacking is not None or not answers.found:
-            return TimerLimits(None, f"broker {lacking} has no delivery times ({_SWITCH})" if lacking else "no broker")
+        if lacking is not None:
+            return TimerLimits(None, f"broker {lacking} has no delivery times ({_SWITCH})")
         longest = min(limit for limit in answers.found.values() if limit is not None)
         return TimerLimits(longest, is_partial=bool(answers.failed))
 
@@ -110,6 +111,11 @@ class Timers:
         """Deliver a waiting message at another time; return when (ms). Raises like `recall`."""
         header = RescheduleMessageRequest(topic, message_id, deliver_ms)
         return (await self._requests.ask_master(RescheduleMessageResponse, broker_name, header)).deliver_ms
+
+
+def _does_not_tell(error: Exception) -> bool:
+    """Return whether a broker would refuse again: one that is busy or about to stop may tell what it serves later."""
+    return isinstance(error, BrokerRefused) and not isinstance(error, (BrokerBusy, BrokerUnavailable))
 
 
 def was_delivered(error: Exception) -> bool:

@@ -130,6 +130,25 @@ async def test_a_broker_that_is_gone_is_a_503(unused_address: str) -> None:
         assert answer.json()["retryable"] is True
 
 
+@pytest.mark.parametrize("more", [{}, {"delay_ms": 5_001}], ids=["at once", "delayed"])
+async def test_while_no_broker_is_listed_nothing_is_said_not_to_exist(more: dict[str, int]) -> None:
+    """As by name servers that were just started, or after the death of all brokers."""
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        cluster.routes.clear()
+        cluster.brokers.clear()
+        answer = await api.post(ORDERS, BODY | more)
+        assert code_of(answer) == (503, "BROKER_UNREACHABLE")
+        assert (answer.json()["retryable"], "list no broker" in answer.json()["detail"]) == (True, True)
+
+
+@pytest.mark.parametrize("code", [ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE])
+async def test_a_broker_that_is_busy_is_not_said_to_serve_no_delays(code: ResponseCode) -> None:
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        cluster["broker-a"].on(RequestCode.GET_BROKER_CONFIG, refuse(code))
+        answer = await api.post(ORDERS, BODY | {"delay_ms": 5_001})
+        assert (answer.status_code, answer.json()["retryable"]) == (503, True), answer.text
+
+
 async def test_a_later_message_of_a_key_does_not_overtake_one_that_failed() -> None:
     async with scripted_cluster() as cluster, api_of(cluster) as api:
         on_send(cluster, refuse(ResponseCode.SYSTEM_BUSY))
