@@ -52,12 +52,13 @@ class AdminHandlers:
         command = self._election(state, header)
         if header.dry_run:
             return self._told(await self._previewed(command, []))
+        has_all: bool | None = None
         if isinstance(command, Elect) and self._master_lives(state) and not header.handed_over:
-            await self._hand_over(state, command)
+            has_all = await self._hand_over(state, command)
         done = await self._parts.deciding.carry_out(command, lead)
         master = done.after.master
         answer = headers.ElectMasterResponse(
-            master.id if master else None, master_address(done.after), done.after.epoch, done.after.set_version
+            master.id if master else None, master_address(done.after), done.after.epoch, done.after.set_version, has_all
         )
         return Message.response(ResponseCode.SUCCESS, answer, bodies.encode_strict(sync_state_set(done.after)))
 
@@ -143,15 +144,18 @@ class AdminHandlers:
     def _master_lives(self, state: NameState) -> bool:
         return self._judging.why_without_master(state, self._parts.clock()) is None
 
-    async def _hand_over(self, state: NameState, command: Elect) -> None:
+    async def _hand_over(self, state: NameState, command: Elect) -> bool:
+        """Return whether the chosen replica has the master's whole log; raise Refused if that one keeps its place."""
         assert state.master is not None
         if command.chosen is None:
-            return
+            return False
         self._parts.check_not_set_back(state.name, state)
         await self._parts.deciding.preview(command)  # the master stops taking sends only for what can be
-        why_not = await self._parts.links.hand_over(state.name, state.master.id, state.epoch, command.chosen)
+        links, master = self._parts.links, state.master.id
+        has_all, why_not = await links.hand_over(state.name, master, state.epoch, command.chosen)
         if why_not is not None:
             raise Refused(ResponseCode.CONTROLLER_ELECT_MASTER_FAILED, why_not)
+        return has_all
 
     async def _state(self, name: str) -> NameState:
         state = state_of(name, await self._parts.deciding.read(name))

@@ -56,19 +56,22 @@ class Links:
         told = await asyncio.gather(*(self._ask_state(name, link.connection) for _, link in asked))
         return {replica: state for (replica, _), state in zip(asked, told, strict=True) if state is not None}
 
-    async def hand_over(self, name: str, master: int, epoch: int, to: int) -> str | None:
-        """Ask the master to wait until `to` has its end; return why it does not, None if it does or cannot say."""
+    async def hand_over(self, name: str, master: int, epoch: int, to: int) -> tuple[bool, str | None]:
+        """Ask the master to wait until `to` has its end; return whether it has, and why not if the master refuses.
+
+        A master that cannot say has not.
+        """
         link = self._links.get(name, {}).get(master)
         if link is None:
-            return None
+            return False, None
         request = Command.request(HandOverRequest(name, epoch, to, HAND_OVER_MS))
         try:
             answer = await link.connection.invoke(request, HAND_OVER_MS + ASK_MS)
         except RemotingError:
-            return None
+            return False, None
         if answer.code in (ResponseCode.SUCCESS, ResponseCode.REQUEST_CODE_NOT_SUPPORTED):
-            return None
-        return answer.remark or f"the master answered with code {answer.code}"
+            return answer.code == ResponseCode.SUCCESS, None
+        return False, answer.remark or f"the master answered with code {answer.code}"
 
     async def _ask_state(self, name: str, connection: Connection) -> NameState | None:
         try:

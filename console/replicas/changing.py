@@ -66,9 +66,9 @@ def promote(name: str, replica: int) -> Command:
         would = await admin.replication.preview_election(name, replica)
         if dry_run:
             return would
-        await admin.replication.elect(name, replica)
+        made = await admin.replication.elect(name, replica)
         now = await admin.replication.state(name)
-        return Preview(now.state, would.before, would.heard, would.warnings)
+        return Preview(now.state, would.before, would.heard, would.warnings, handed_over=made.handed_over is True)
 
     return command
 

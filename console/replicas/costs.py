@@ -64,11 +64,16 @@ async def own_least_of(admin: Admin, state: NameState) -> int | None:
 def lacking_of(change: Preview) -> int | None:
     """Return how much of the longest log the new master had not; None without a new one, or if it is not known.
 
-    It is known while the old master is heard, or every replica that may have more than others.
+    It is known while the old master is heard, or every replica that may have more than others. What was heard before an
+    election that was made tells nothing of a master that went on since: then only a log that was handed over is known.
     """
     before, after = master_of(change.before), master_of(change.after)
     ends = {each.id: each.end for each in change.heard}
-    if change.before is None or after is None or after == before or after not in ends:
+    if change.before is None or after is None or after == before:
+        return None
+    if change.handed_over:
+        return 0
+    if after not in ends or (change.handed_over is False and before in ends):
         return None
     if before not in ends and not set(change.before.in_sync) <= ends.keys():
         return None

@@ -81,12 +81,17 @@ class HeardReplica:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a change does, or would do: the state before and after it, and the replicas that are heard."""
+    """What a change does, or would do: the state before and after it, and the replicas that are heard.
+
+    `handed_over` is whether an election that was made waited until the new master had the old one's whole log; None
+    where none was made.
+    """
 
     after: NameState
     before: NameState | None = None
     heard: list[HeardReplica] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    handed_over: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,12 +81,14 @@ class ElectMasterRequest:
 
 @header()
 class ElectMasterResponse:
-    """Who is master now; the body is SyncStateSet."""
+    """Who is master now; the body is SyncStateSet. 5.x does not say `handed_over`."""
 
     master_broker_id: I64 | None = None
     master_address: str | None = None
     master_epoch: I32 | None = None
     sync_state_set_epoch: I32 | None = None
+    handed_over: bool | None = None
+    """Whether the master before it waited until it had its whole log: then it lacks nothing."""
 
 
 @header(RequestCode.CONTROLLER_REGISTER_BROKER)

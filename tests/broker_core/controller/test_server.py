@@ -168,7 +168,9 @@ async def test_an_operator_hands_over(served: Hosted) -> None:
         assert (refused.code, refused.remark) == (2012, "replica 2 is 7 bytes behind")
         first.hand_over = ResponseCode.SUCCESS
         answer = await served.ask(wanted)
-        assert answer.header(headers.ElectMasterResponse) == headers.ElectMasterResponse(2, "127.0.0.1:1", 2, 2)
+        assert answer.header(headers.ElectMasterResponse) == headers.ElectMasterResponse(
+            2, "127.0.0.1:1", 2, 2, handed_over=True
+        )
         assert first.handed_over[-1] == headers.HandOverRequest("b", 1, 2, 3000)
         assert (await served.state()).last.why == "by hand"
 

@@ -20,13 +20,20 @@ def state(master: int | None) -> NameState:
     return replace(new_state("b", "C"), master=None if master is None else MasterLife(master, "1-a"), in_sync=[1, 2])
 
 
-def lacking(before: NameState | None, after: NameState, **ends: int) -> int | None:
-    return lacking_of(Preview(after, before, [HeardReplica(int(name[1:]), end=end) for name, end in ends.items()]))
+def lacking(before: NameState | None, after: NameState, *, handed_over: bool | None = None, **ends: int) -> int | None:
+    heard = [HeardReplica(int(name[1:]), end=end) for name, end in ends.items()]
+    return lacking_of(Preview(after, before, heard, handed_over=handed_over))
 
 
 def test_a_new_master_lacks_what_the_old_one_had() -> None:
     assert lacking(state(1), state(2), r1=100, r2=70) == 30
     assert lacking(state(1), state(1), r1=100, r2=70) is None
+
+
+def test_after_an_election_only_what_was_handed_over_or_stood_still_is_known() -> None:
+    assert lacking(state(1), state(2), r1=100, r2=70, handed_over=True) == 0
+    assert lacking(state(1), state(2), r1=100, r2=70, handed_over=False) is None
+    assert lacking(state(None), state(2), r1=100, r2=70, handed_over=False) == 30
 
 
 def test_what_silent_replicas_had_is_not_known() -> None:
