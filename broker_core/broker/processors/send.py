@@ -153,7 +153,10 @@ class SendProcessor:
         self._limits.check_sizes(len(request.body), len(text))
         if self._waits is not None:
             self._waits.check_room()
-        if is_forwarded(request) and (before := self._sent_before.find(header, request.body)):
+        was_forwarded = is_forwarded(request)
+        if (was_forwarded or header.is_repeated) and (
+            before := self._sent_before.find(header, request.body, was_forwarded=was_forwarded)
+        ):
             return self._answer_again(request, connection, before, now)
         peer = self._permits.peer_of(request, connection)
         born_host = _born_host(peer)

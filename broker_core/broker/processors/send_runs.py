@@ -198,7 +198,7 @@ def find_kind(frame: Frame) -> Kind | None:
         return None  # the handler says what is wrong with it
     if not header.properties or request.code != RequestCode.SEND_MESSAGE_V2 or request.flag or not _is_plain(header):
         return None
-    if is_forwarded(request):  # the handler looks whether it is there, and whose it is
+    if is_forwarded(request) or header.is_repeated:  # the handler looks whether it is there, and whose it is
         return None
     # A name may be said twice, in ways that a cut does not see: it decides only if another value there does.
     expected = replace(

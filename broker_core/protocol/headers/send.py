@@ -31,6 +31,8 @@ class SendMessageRequest:
     max_reconsume_times: I32 | None = None
     batch: bool = False
     bname: str | None = None
+    is_repeated: bool | None = field(default=None, metadata={"wire": "gantryRepeated"})
+    """Ours: an earlier attempt with the same unique id and time of birth may be stored."""
 
 
 @header(RequestCode.SEND_MESSAGE_V2)
@@ -51,6 +53,7 @@ class SendMessageV2Request:
     max_reconsume_times: I32 | None = field(default=None, metadata={"wire": "l"})
     batch: bool = field(default=False, metadata={"wire": "m"})
     bname: str | None = field(default=None, metadata={"wire": "n"})
+    is_repeated: bool | None = field(default=None, metadata={"wire": "gantryRepeated"})
 
 
 SendHeader: TypeAlias = SendMessageRequest | SendMessageV2Request

@@ -37,6 +37,11 @@ def send(unique_id: str, born: int, pairs: Mapping[str, str] = PLAIN, *, forward
     return request
 
 
+def repeated(request: Command) -> Command:
+    request.ext_fields["gantryRepeated"] = "true"
+    return request
+
+
 async def ask(group: ReplicaGroup, master: Broker, request: Command) -> SendMessageResponse:
     answer = await group.client.invoke(master.address, request, TIMEOUT_MS)
     assert answer.code == ResponseCode.SUCCESS, answer.remark
@@ -55,6 +60,40 @@ async def test_a_late_copy_is_answered_with_the_place_of_the_later_try(tmp_path:
         assert (again.msg_id, again.queue_id, again.queue_offset) == (stored.msg_id, stored.queue_id, 0)
         assert again.recall_handle == stored.recall_handle
         assert master.store.appended_log_offset == end
+
+
+@pytest.mark.parametrize("pairs", [PLAIN, {"DELAY": "3"}, {"TIMER_DELAY_SEC": "60"}])
+async def test_a_repetition_is_answered_with_the_place_of_the_first_try(tmp_path: Path, pairs: dict[str, str]) -> None:
+    async with replica_group(tmp_path) as group:
+        master, born = await group.master(), now_ms()
+        stored = await ask(group, master, send("ID1", born, pairs))
+        end = master.store.appended_log_offset
+
+        again = await ask(group, master, repeated(send("ID1", born, pairs)))
+
+        assert (again.msg_id, again.queue_id, again.queue_offset) == (stored.msg_id, stored.queue_id, 0)
+        assert (again.recall_handle, master.store.appended_log_offset) == (stored.recall_handle, end)
+
+
+async def test_what_is_no_repetition_of_what_is_stored_is_stored(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master, born = await group.master(), now_ms()
+        for unique_id in ("ID1", "ID2"):  # what comes often in one form gets a way of its own
+            await ask(group, master, repeated(send(unique_id, born)))
+        await ask(group, master, repeated(send("ID1", born + 1)))
+
+        assert (await ask(group, master, repeated(send("ID2", born)))).queue_offset == 1
+        assert (await ask(group, master, send("ID2", born))).queue_offset == 3
+
+
+async def test_a_batch_that_is_repeated_is_stored_once(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master, born = await group.master(), now_ms()
+        stored = await ask(group, master, batch(born, "ID1", "ID2"))
+
+        again = await ask(group, master, repeated(batch(born, "ID1", "ID2")))
+
+        assert (again.msg_id, again.queue_offset) == (stored.msg_id, stored.queue_offset)
 
 
 async def test_a_later_try_is_not_stored_behind_one_that_was_late(tmp_path: Path) -> None:
