@@ -32,6 +32,10 @@ from broker_core.protocol.codes import ResponseCode
 _SAME_BROKER_DELAY_S: Final = 0.2
 _SOON_MS: Final = 100
 """A successor is not found in less."""
+_FAIR_MS: Final = 500
+_FAIR_SHARE: Final = 4
+"""What an attempt after a refusal needs of the time, this or a quarter of the whole: with less, no answer would come,
+and what was known to be refused would be uncertain."""
 _MASTER_AWAY: Final = (BrokerUnavailable, NoRoute, Unreachable, SendUncertain)
 
 
@@ -44,6 +48,11 @@ class Terms(NamedTuple):
     """For all attempts together."""
     is_repeatable: bool
     """Whether to try again when it is unknown if an attempt stored the message."""
+
+    @property
+    def fair_ms(self) -> int:
+        """What an attempt needs so that an answer can be expected."""
+        return min(_FAIR_MS, self.timeout_ms // _FAIR_SHARE)
 
 
 class Attempts:
@@ -65,12 +74,15 @@ class Attempts:
         tried = _Tried(self._config.retried_codes, terms.is_repeatable)
         while True:
             try:
-                return await self._sending.attempt(packed, queue, timeout_ms=max(1, _left_ms(deadline)))
+                left_ms = max(1, _left_ms(deadline))
+                return await self._sending.attempt(packed, queue, timeout_ms=left_ms)
             except _MASTER_AWAY as error:
                 if not self._has_successor(queue.broker_name, deadline):
                     return tried.end_with(error)
                 tried.failed(error)
-            await self._find_master(queue.broker_name, deadline)
+                await self._find_master(queue.broker_name, deadline)
+                if not tried.has_time(_left_ms(deadline), terms):
+                    return tried.end_with(error)
 
     async def queues(self, topic: str, deadline: float) -> tuple[MessageQueue, ...]:
         """Return the writable queues, those of a broker without master as soon as another one is found in time.
@@ -117,7 +129,7 @@ class Attempts:
             if queue.broker_name == tried.broker_name and tried.may_recover:
                 await asyncio.sleep(pause_s)
             left_ms = _left_ms(deadline)
-            if left_ms <= 0:
+            if not tried.has_time(left_ms, terms):
                 break
             tried.broker_name = queue.broker_name
             try:
@@ -191,6 +203,16 @@ class _Tried:
         if isinstance(error, ClientClosed):
             self._raise(error)
         self.failure = error
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether an earlier attempt may have stored the message."""
+        return self.uncertain is not None
+
+    def has_time(self, left_ms: int, terms: Terms) -> bool:
+        """Return whether another attempt can make more known than is: one without an answer would make it less."""
+        is_refused = self.failure is not None and not self.is_uncertain
+        return left_ms > 0 and (not is_refused or left_ms >= terms.fair_ms)
 
     @property
     def may_recover(self) -> bool:

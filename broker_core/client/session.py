@@ -48,7 +48,10 @@ SILENT_MS: Final = 1_000
 _log = get_logger(__name__)
 
 
-_RENEWAL_S: Final = 0.1
+_FAIR_S: Final = 0.5
+_FAIR_SHARE: Final = 4
+"""What another attempt needs of the time, this or a quarter of the whole: with less its answer would not come, and
+what was known to be refused would be uncertain."""
 
 
 class Session:
@@ -156,22 +159,30 @@ class Session:
         """
 
         def is_last() -> bool:
-            return not self.masters.may_move(broker_name) or time.monotonic() + _RENEWAL_S >= deadline
+            return not self.masters.may_move(broker_name) or time.monotonic() + fair_s >= deadline
 
-        deadline = time.monotonic() + self.config.timeout_ms / 1000
+        timeout_s = self.config.timeout_ms / 1000
+        deadline, fair_s = time.monotonic() + timeout_s, min(_FAIR_S, timeout_s / _FAIR_SHARE)
         while True:
+            outcome: tuple[str, Command] | ClientError
             try:
                 addr = await self.master_of(broker_name)
                 if addr is None:
                     raise NoRoute(topic, f"no master of broker {broker_name!r} is known")
                 left_ms = max(1, int((deadline - time.monotonic()) * 1000))
                 answer = await self.invoke(addr, header, body, timeout_ms=left_ms)
+                outcome = addr, answer
                 if not is_of_former(answer) or is_last():
-                    return addr, answer
+                    return outcome
             except (Unreachable, NoRoute) as error:
                 if is_last() or (isinstance(error, Unreachable) and error.was_sent and not is_repeatable):
                     raise
+                outcome = error
             await self.masters.renew(broker_name)
+            if is_last():
+                if isinstance(outcome, ClientError):
+                    raise outcome
+                return outcome
 
     async def call(
         self,
