@@ -75,7 +75,7 @@ class Attempts:
         while True:
             try:
                 left_ms = max(1, _left_ms(deadline))
-                return await self._sending.attempt(packed, queue, timeout_ms=left_ms)
+                return await self._sending.attempt(packed, queue, timeout_ms=left_ms, is_repeated=tried.is_uncertain)
             except _MASTER_AWAY as error:
                 if not self._has_successor(queue.broker_name, deadline):
                     return tried.end_with(error)
@@ -135,7 +135,9 @@ class Attempts:
             try:
                 # A broker that hangs accepts no connection: half of the time is left for another broker.
                 connect_ms = left_ms // 2 if retries > 0 else left_ms
-                result = await self._sending.attempt(packed, queue, timeout_ms=left_ms, connect_ms=connect_ms)
+                result = await self._sending.attempt(
+                    packed, queue, timeout_ms=left_ms, connect_ms=connect_ms, is_repeated=tried.is_uncertain
+                )
             except (BrokerRefused, TopicNotFound, NoRoute, Unreachable, SendUncertain, ClientClosed) as error:
                 tried.failed(error)
                 if isinstance(error, _MASTER_AWAY) and self._has_successor(queue.broker_name, deadline):

@@ -116,11 +116,18 @@ class Sending:
         return TopicReadOnly(topic) if name is None else NoMaster(name, topic=topic)
 
     async def attempt(
-        self, packed: Packed, queue: MessageQueue, *, timeout_ms: int, connect_ms: int | None = None
+        self,
+        packed: Packed,
+        queue: MessageQueue,
+        *,
+        timeout_ms: int,
+        connect_ms: int | None = None,
+        is_repeated: bool = False,
     ) -> SendResult:
         """Send once; raise SendUncertain if the broker may have stored the message without saying that it stays.
 
-        `connect_ms` is what of the time may pass before there is a connection.
+        `connect_ms` is what of the time may pass before there is a connection. With `is_repeated` a broker of ours
+        looks whether it has the message from an earlier attempt, and answers where.
         """
         addr = self._master_of(queue)
         code = RequestCode.SEND_BATCH_MESSAGE if packed.is_batch else None
@@ -128,7 +135,7 @@ class Sending:
         try:
             answer = await self.session.invoke(
                 addr,
-                self._header(packed, queue),
+                self._header(packed, queue, is_repeated=is_repeated or None),
                 packed.body,
                 timeout_ms=timeout_ms,
                 connect_ms=connect_ms,
@@ -168,7 +175,7 @@ class Sending:
         traced = stored.msg_region, stored.trace_on is not False
         return SendResult(status, ids[0], stored.msg_id, queue, offset, ids, stored.recall_handle, *traced)
 
-    def _header(self, packed: Packed, queue: MessageQueue) -> SendMessageV2Request:
+    def _header(self, packed: Packed, queue: MessageQueue, *, is_repeated: bool | None = None) -> SendMessageV2Request:
         return SendMessageV2Request(
             producer_group=self._group,
             topic=packed.topic,
@@ -183,6 +190,7 @@ class Sending:
             reconsume_times=packed.reconsume_times,
             max_reconsume_times=packed.max_reconsume_times,
             batch=packed.is_batch,
+            is_repeated=is_repeated,
         )
 
     def _master_of(self, queue: MessageQueue) -> str:

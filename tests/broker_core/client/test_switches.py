@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker import Broker
+from broker_core.client.attempts import _FAIR_MS
 from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.offsets import BrokerOffsets
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.consumer.push import PushConsumer
 from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.subscriptions import subscription
-from broker_core.client.errors import NoMaster, SendUncertain
+from broker_core.client.errors import BrokerUnavailable, NoMaster, SendUncertain
 from broker_core.client.producer import Producer, SendStatus
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -25,14 +27,15 @@ from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRoute
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.headers.pull import PullMessageRequest
 from broker_core.protocol.message import Message, StoredMessage
+from tests.broker_core.broker.replication.switching import unconfirmed
 from tests.broker_core.client.test_producer import stored
 from tests.support.replica_group import ReplicaGroup, in_sync_set, replica_group
-from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster, succeed
+from tests.support.scripted import Cluster, hang_up, in_turn, refuse, say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
 
 SEND = RequestCode.SEND_MESSAGE_V2
 LONG_MS = 30_000
-QUEUE = MessageQueue("T", "b", 0)
+QUEUE, QUEUE_OF_ORDERS = MessageQueue("T", "b", 0), MessageQueue("orders", "b", 0)
 
 
 @asynccontextmanager
@@ -69,6 +72,26 @@ async def test_no_send_fails_while_its_time_allows_a_switch(tmp_path: Path, queu
         assert {each.status for each in results} == {SendStatus.SEND_OK}
         after = await producer.send(Message("T", b"after"), timeout_ms=LONG_MS, queue=queue)
         assert after.queue_offset >= len(results)
+
+
+@pytest.mark.parametrize("queue", [None, QUEUE], ids=["any queue", "its queue"])
+async def test_what_the_next_master_has_of_a_send_without_an_answer_is_not_stored_again(
+    tmp_path: Path, queue: MessageQueue | None
+) -> None:
+    async with replica_group(tmp_path) as group, session_of(group) as session, Producer(session) as producer:
+        await producer.send(Message("T", b"before"), queue=queue)
+        (first,) = group.masters()
+        (slave,) = group.slaves()
+        end = slave.store.appended_log_offset
+        with unconfirmed(group.brokers[first]):
+            sending = asyncio.ensure_future(producer.send(Message("T", b"once"), timeout_ms=LONG_MS, queue=queue))
+            await eventually(lambda: slave.store.appended_log_offset > end)
+            await switch(group)
+            sent = await sending
+
+        assert (sent.status, sent.queue_offset) == (SendStatus.SEND_OK, 1)
+        after = await producer.send(Message("T", b"after"), timeout_ms=LONG_MS, queue=queue)
+        assert after.queue_offset == 2
 
 
 async def test_queues_are_asked_for_while_there_is_no_master(tmp_path: Path) -> None:
@@ -213,6 +236,34 @@ async def test_a_master_that_says_it_is_none_is_asked_until_the_route_tells_anot
     assert (await sending).status is SendStatus.SEND_OK
     asked = len(cluster.name_server.asked(RequestCode.GET_ROUTEINFO_BY_TOPIC))
     assert asked <= len(cluster["one"].asked(SEND)) + 2
+
+
+@pytest.mark.parametrize("queue", [None, QUEUE_OF_ORDERS], ids=["any queue", "its queue"])
+async def test_a_refusal_stays_known_since_no_attempt_begins_without_time_for_an_answer(
+    cluster: Cluster, session: Session, queue: MessageQueue | None
+) -> None:
+    """Brokers that refuse, and do not answer any more when less than half of a fair time is left."""
+    timeout_ms = 3_000
+    ends = time.monotonic() + (timeout_ms - _FAIR_MS / 2) / 1000
+    refused = refuse(ResponseCode.SERVICE_NOT_AVAILABLE)
+    cluster["one"].on(SEND, lambda *asked: refused(*asked) if time.monotonic() < ends else None)
+
+    with pytest.raises(BrokerUnavailable):
+        await Producer(session).send(Message("orders", b"x"), timeout_ms=timeout_ms, queue=queue)
+
+    assert len(cluster["one"].asked(SEND)) > 1
+
+
+async def test_only_what_may_be_stored_is_called_a_repetition(cluster: Cluster, session: Session) -> None:
+    cluster["one"].on(SEND, in_turn(refuse(ResponseCode.SERVICE_NOT_AVAILABLE), hang_up()))
+    sending = asyncio.ensure_future(Producer(session).send(Message("orders", b"x"), timeout_ms=LONG_MS))
+    await eventually(lambda: len(cluster["one"].asked(SEND)) >= 2)
+    is_at(cluster, "two", "one")
+    await sending
+
+    asked = [each.ext_fields.get("gantryRepeated") for each in cluster["one"].asked(SEND)]
+    assert asked[:2] == [None, None]
+    assert [each.ext_fields["gantryRepeated"] for each in cluster["two"].asked(SEND)] == ["true"]
 
 
 async def test_a_topic_without_master_is_waited_for(cluster: Cluster, session: Session) -> None:

@@ -16,7 +16,7 @@ from broker_core.remoting.dispatch import Handler
 from tests.gateway.data.conftest import Api, code_of
 from tests.gateway.running import make_parts, running_plane
 from tests.support.ports import free_ports
-from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster
+from tests.support.scripted import Cluster, hang_up, in_turn, refuse, say_nothing, scripted_cluster
 
 BODY = {"body": {"encoding": "text", "data": "x"}}
 ORDERS = "/topics/orders/messages"
@@ -100,6 +100,17 @@ async def test_a_send_without_an_answer_is_unknown_and_says_so(handler: Handler)
         answer = await api.post(ORDERS, BODY | {"options": {"timeout_ms": 3_000}})
         assert code_of(answer) == (504, "SEND_UNCERTAIN")
         assert answer.json()["results"][0]["status"] == "unknown"
+
+
+@pytest.mark.parametrize("request_", [BODY, {"messages": [BODY, BODY]}], ids=["one", "two"])
+async def test_what_the_gateway_sends_again_is_called_a_repetition(request_: dict[str, Any]) -> None:
+    """So that the broker, or its next master, looks whether it has it, and stores no second copy."""
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        on_send(cluster, in_turn(hang_up(), stored_with(ResponseCode.SUCCESS)))
+        answer = await api.post(ORDERS, request_ | {"options": {"timeout_ms": 30_000}})
+        sends = [each for each in cluster["broker-a"].requests if "gantryRepeated" in each.ext_fields]
+        assert answer.status_code == 201, answer.text
+        assert [each.ext_fields["gantryRepeated"] for each in sends] == ["true"]
 
 
 @pytest.mark.parametrize(
