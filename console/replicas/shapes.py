@@ -169,8 +169,8 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
     lacking_bytes: Annotated[
         int | None,
         Meta(
-            description="What the new master had not when it was heard last; null where it stays, and where somebody "
-            "who may have more is silent."
+            description="What the new master had not when it was heard last, or really lacks if it was made; null "
+            "where it stays, and where somebody who may have more is silent."
         ),
     ]
     keeps_acknowledged: Annotated[

@@ -6525,7 +6525,7 @@ export interface components {
             dry_run: boolean;
             before: components["schemas"]["Decided"] | null;
             after: components["schemas"]["Decided"];
-            /** @description What the new master had not when it was heard last; null where it stays, and where somebody who may have more is silent. */
+            /** @description What the new master had not when it was heard last, or really lacks if it was made; null where it stays, and where somebody who may have more is silent. */
             lacking_bytes: number | null;
             /** @description Whether the new master has every acknowledged message: what others have more was acknowledged to nobody. False: it may lack some. Null where the master stays. */
             keeps_acknowledged: boolean | null;
