@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from broker_core.broker.delay_copies import DeliveredCopies
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.intake import NOT_NOW
 from broker_core.broker.saving import JsonFile
@@ -160,9 +161,23 @@ class DelayQueues:
             if 1 <= number <= len(self._offsets):
                 self._offsets[number - 1] = offset
 
+    def passing_delivered(self) -> Iterator[None]:
+        """Go on behind what an earlier master delivered and had no time to tell; it stops after each part."""
+        self._clamp()
+        copies = DeliveredCopies(self._store, self._levels_ms)
+        yield from copies.looking(self._offsets)
+        for queue, count in copies.found.items():
+            self._offsets[queue] += count
+            self.is_changed = True
+        if passed := sum(copies.found.values()):
+            _log.info("delays: %d messages were delivered before this broker took over", passed)
+
     def take_up(self) -> None:
         """Deliver from now on, from the known progress, limited to what the queues hold."""
+        self._clamp()
+        self._next_due = [0] * len(self._next_due)
+
+    def _clamp(self) -> None:
         for level, offset in enumerate(self._offsets):
             begin, end = self._store.min_offset(SCHEDULE_TOPIC, level), self._store.max_offset(SCHEDULE_TOPIC, level)
             self._offsets[level] = min(max(offset, begin), end)
-        self._next_due = [0] * len(self._next_due)

@@ -117,6 +117,8 @@ class MasterWork:
         if self._standing.epoch:
             self._go_on()
         found = yield from finding(self._store, self._offsets, before=self._standing.begin)
+        if self._standing.epoch:
+            yield from self._delay.passing_delivered()
         self._transactions.take_up(found)
         self._checks.take_up()
         # Before the first request, unless clients are served already by who takes over from another.

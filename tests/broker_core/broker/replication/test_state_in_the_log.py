@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from unittest.mock import patch
 
 from broker_core.broker import Broker
 from broker_core.protocol import bodies
@@ -207,3 +208,24 @@ async def test_a_delayed_message_is_delivered_after_a_switch(tmp_path: Path) -> 
 
         await eventually(lambda: successor.store.max_offset("T", 0) == 1)
         assert await group.read(successor) == [b"a"]
+
+
+async def test_what_was_delivered_after_a_delay_comes_once_though_the_next_master_was_not_told(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        with patch.object(slave.components.delay, "replace"):
+            for number in range(3):
+                await sent(group, master, b"%d" % number, DELAY="1", UNIQ_KEY=f"u{number}")
+            await eventually(lambda: slave.store.max_offset("T", 0) == 3)
+            assert slave.components.delay.offset_of(1) == 0
+            successor = await switched(group, master)
+        await sent(group, successor, b"next", DELAY="1", UNIQ_KEY="next")
+
+        await eventually(lambda: b"next" in bodies_at(successor))
+        assert bodies_at(successor) == [b"0", b"1", b"2", b"next"]
+
+
+def bodies_at(broker: Broker) -> list[bytes]:
+    found = broker.store.get("T", 0, 0, max_messages=32, max_bytes=1 << 20)
+    return [each.body for each in decode_many(b"".join(found.records))]
