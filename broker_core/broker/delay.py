@@ -65,6 +65,8 @@ class DelayQueues:
         self._offsets = [0] * len(levels_ms)
         self._next_due = [0] * len(levels_ms)  # the earliest time at which a level has a due message
         self.is_changed = False
+        self.may_be_ahead = True
+        """Whether the log may lack what the progress says is delivered: nobody told it since the log could be cut."""
 
     def offset_of(self, level: int) -> int:
         """Return the next offset to deliver of a level, which count from 1."""
@@ -154,6 +156,7 @@ class DelayQueues:
         """Take over the progress of another broker, by level; those that it does not tell stay as they are."""
         before = list(self._offsets)
         self._take(table)
+        self.may_be_ahead = False
         self.is_changed |= self._offsets != before
 
     def _take(self, table: Mapping[int, int]) -> None:
@@ -165,12 +168,12 @@ class DelayQueues:
         """Go on behind what an earlier master delivered and had no time to tell; it stops after each part."""
         self._clamp()
         copies = DeliveredCopies(self._store, self._levels_ms)
-        yield from copies.looking(self._offsets)
-        for queue, count in copies.found.items():
-            self._offsets[queue] += count
-            self.is_changed = True
-        if passed := sum(copies.found.values()):
-            _log.info("delays: %d messages were delivered before this broker took over", passed)
+        yield from copies.looking(self._offsets, may_be_ahead=self.may_be_ahead)
+        for queue, offset in copies.found.items():
+            if offset != self._offsets[queue]:
+                _log.info("level=%d: goes on at %d, not at %d, by its log", queue + 1, offset, self._offsets[queue])
+                self._offsets[queue] = offset
+                self.is_changed = True
 
     def take_up(self) -> None:
         """Deliver from now on, from the known progress, limited to what the queues hold."""

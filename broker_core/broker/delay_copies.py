@@ -35,12 +35,16 @@ class DeliveredCopies:
         self._store = store
         self._levels_ms = levels_ms
         self.found: dict[int, int] = {}
-        """By queue of the schedule topic: how many messages from its progress on were delivered."""
+        """The progress of queues of the schedule topic, as their copies tell it."""
 
-    def looking(self, offsets: Sequence[int]) -> Iterator[None]:
-        """Look behind the progress of each queue; it stops after each part, of some milliseconds."""
+    def looking(self, offsets: Sequence[int], *, may_be_ahead: bool) -> Iterator[None]:
+        """Look behind the known progress of each queue; it stops after each part, of some milliseconds.
+
+        Progress that may be ahead of the log, which lost copies to a cut, is looked at from before.
+        """
         end = self._store.newest_store_time
-        dues = {queue: due for queue, offset in enumerate(offsets) if (due := self._due(queue, offset)) <= end}
+        begins = [self._begin(queue, offset, end) if may_be_ahead else offset for queue, offset in enumerate(offsets)]
+        dues = {queue: due for queue, begin in enumerate(begins) if (due := self._due(queue, begin)) <= end}
         if not dues:
             return
         copies: dict[int, list[Key]] = {queue: [] for queue in dues}
@@ -49,11 +53,14 @@ class DeliveredCopies:
             at = self._add_copies(at, copies)
             yield
         for queue, keys in copies.items():
-            if keys:
-                has_before = offsets[queue] > self._store.min_offset(SCHEDULE_TOPIC, queue)
-                waiting = self._keys_from(queue, offsets[queue] - has_before, end)
-                self.found[queue] = delivered_of(keys, waiting, has_before=has_before)
-                yield
+            has_before = begins[queue] > self._store.min_offset(SCHEDULE_TOPIC, queue)
+            waiting = self._keys_from(queue, begins[queue] - has_before, end) if keys else []
+            self.found[queue] = begins[queue] + delivered_of(keys, waiting, has_before=has_before)
+            yield
+
+    def _begin(self, queue: int, offset: int, end: int) -> int:
+        """Return where the messages begin whose time came within what is looked at, or the progress if that is less."""
+        return min(offset, self._store.first_from(SCHEDULE_TOPIC, queue, end - _LOOK_BACK_MS - self._levels_ms[queue]))
 
     def _due(self, queue: int, offset: int) -> int:
         stored_at = self._store.store_time(SCHEDULE_TOPIC, queue, offset)

@@ -87,6 +87,8 @@ class MasterWork:
     def follow(self, role: Role) -> None:
         """Begin or end with the role; a watcher of `Roles`."""
         before, self._role = self._role, role
+        if role.kind is RoleKind.SLAVE:  # its log may be cut, until the new master tells how far it delivered
+            self._delay.may_be_ahead = True
         if role.is_master:
             if role.epoch is not None and role.epoch > 1 and not (before is not None and before.is_master):
                 self._locks.rest(self._clock())

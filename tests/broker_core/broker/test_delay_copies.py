@@ -41,10 +41,11 @@ class Scene:
         pairs = {"UNIQ_KEY": f"ID-{body.decode()}" if unique_id is None else unique_id}
         self.put(parked_by_delay(Message("orders", body, pairs), 0, level), level - 1)
 
-    def master(self, progress: dict[int, int] | None = None) -> DelayQueues:
+    def master(self, progress: dict[int, int] | None = None, *, may_be_ahead: bool = False) -> DelayQueues:
         """Return the delays of a master that takes over with a progress, by level."""
         queues = DelayQueues(JsonFile(self.folder / "delays.json"), self.store, LEVELS, self._deliver)
         queues.replace(progress or {})
+        queues.may_be_ahead = may_be_ahead
         for _ in queues.passing_delivered():
             pass
         queues.take_up()
@@ -82,6 +83,37 @@ def test_what_was_delivered_and_not_told_is_not_delivered_again(scene: Scene, kn
     scene.wait(second, 10_000)
 
     assert sorted(scene.sent) == [b"a", b"a-slow", b"b", b"b-slow", b"c", b"c-slow", b"d"]
+
+
+def test_what_was_delivered_in_a_part_of_the_log_that_was_cut_is_delivered_again(scene: Scene) -> None:
+    first = scene.master()
+    for body in (b"a", b"b"):
+        scene.park(body)
+    scene.wait(first, 1_000)
+    end = scene.store.appended_log_offset
+    scene.park(b"c")
+    kept = scene.store.appended_log_offset
+    scene.wait(first, 1_000)
+    assert (scene.sent, kept > end) == ([b"a", b"b", b"c"], True)
+    scene.store.cut(kept)
+    scene.park(b"end", level=2)
+
+    second = scene.master({1: 3}, may_be_ahead=True)
+    assert second.offset_of(1) == 2
+    scene.wait(second, 1)
+    scene.wait(scene.master({1: 3}, may_be_ahead=True), 1)
+
+    assert scene.sent == [b"a", b"b", b"c", b"c"]
+
+
+def test_progress_that_nobody_told_is_right_where_nothing_was_cut(scene: Scene) -> None:
+    first = scene.master()
+    for _ in range(40):
+        scene.park(b"%d" % scene.now)
+        scene.wait(first, 3_000)
+    scene.wait(scene.master({1: 40}, may_be_ahead=True), 5_000)
+
+    assert len(scene.sent) == 40
 
 
 def test_a_retry_is_not_taken_for_its_earlier_delivery(scene: Scene) -> None:
