@@ -16,7 +16,7 @@ from broker_core.broker.delay_copies import DeliveredCopies
 from broker_core.broker.errors import BadConfigFile
 from broker_core.broker.intake import NOT_NOW
 from broker_core.broker.saving import JsonFile
-from broker_core.logs import get_logger
+from broker_core.logs import Repeated, get_logger
 from broker_core.protocol import properties as names
 from broker_core.protocol.bodies import coder
 from broker_core.protocol.bodies.groups import DelayOffsetSerializeWrapper
@@ -65,6 +65,7 @@ class DelayQueues:
         self._offsets = [0] * len(levels_ms)
         self._next_due = [0] * len(levels_ms)  # the earliest time at which a level has a due message
         self.is_changed = False
+        self._repeated = Repeated(_log)
         self.may_be_ahead = True
         """Whether the log may lack what the progress says is delivered: nobody told it since the log could be cut."""
 
@@ -124,7 +125,9 @@ class DelayQueues:
         try:
             self._deliver(message, queue_id, parked)
         except NOT_NOW as error:
-            _log.warning("topic=%s: a delayed message is due but cannot be delivered yet: %s", message.topic, error)
+            self._repeated.warning(
+                error, "topic=%s: a delayed message is due but cannot be delivered yet: %s", message.topic, error
+            )
             return False
         return True
 

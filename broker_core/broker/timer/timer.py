@@ -21,7 +21,7 @@ from broker_core.broker.timer import records
 from broker_core.broker.timer.following import Change, Follower
 from broker_core.broker.timer.index import Due, Outcomes, TimerIndex
 from broker_core.broker.timer.records import Parked
-from broker_core.logs import get_logger
+from broker_core.logs import Repeated, get_logger
 from broker_core.protocol import properties as names
 from broker_core.protocol.message import Message, StoredMessage
 from broker_core.protocol.record import MessageOrigin, decode_one
@@ -69,7 +69,7 @@ class Timer:
         self._marked_at = 0
         self._has_delivered = False
         self._failure = ""
-        self._why_waiting = ""
+        self._repeated = Repeated(_log)
         self._is_behind = False
         self._recovering: Iterator[None] | None = None
 
@@ -318,12 +318,10 @@ class Timer:
         try:
             is_delivered = self._deliver(message, queue_id, stored)
         except NOT_NOW as error:
-            # It is tried again twenty times a second.
-            if str(error) != self._why_waiting:
-                self._why_waiting = str(error)
-                _log.warning("topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error)
+            self._repeated.warning(
+                error, "topic=%s: a message is due but cannot be delivered yet: %s", message.topic, error
+            )
             return "waits"
-        self._why_waiting = ""
         return "delivered" if is_delivered else "dropped"
 
     def _mark(self, now: int) -> None:
@@ -335,7 +333,7 @@ class Timer:
             try:
                 self._put(records.done(now, self._store.dispatched_log_offset), self._origin())
             except NOT_NOW as error:
-                _log.warning("timer: it cannot be noted yet what was delivered: %s", error)
+                self._repeated.warning(f"mark {error}", "timer: it cannot be noted yet what was delivered: %s", error)
                 return
             self._marked_at, self._has_delivered = now, False
 
@@ -356,7 +354,7 @@ class Timer:
         try:
             lost = [row.seq for row in rows if self._park_again(row) is None]
         except NOT_NOW as error:
-            _log.warning("timer: messages cannot be stored once more yet: %s", error)
+            self._repeated.warning(f"roll {error}", "timer: messages cannot be stored once more yet: %s", error)
             return 0
         if lost:
             _log.error("timer: %d messages are lost: their records cannot be read", len(lost))

@@ -23,7 +23,7 @@ from broker_core.broker.offsets import ConsumerOffsets
 from broker_core.broker.settings import Settings
 from broker_core.broker.transactions.settings import TransactionSettings
 from broker_core.broker.transactions.transactions import Transactions
-from broker_core.logs import get_logger
+from broker_core.logs import Repeated, get_logger
 from broker_core.protocol import record
 from broker_core.protocol.command import Command
 from broker_core.protocol.half_records import HALF_QUEUE, PROGRESS_GROUP, Half
@@ -66,6 +66,7 @@ class Checks:
         self._order = itertools.count()  # halves cannot be compared
         self._waiting: dict[str, list[Half]] = {}  # for a producer, by group
         self._turn = itertools.count()
+        self._repeated = Repeated(_log)
         self._planned_by: tuple[TransactionSettings, int] | None = None
         self._is_on = True
         transactions.on_open = self._plan
@@ -125,7 +126,9 @@ class Checks:
         try:
             self._roll()
         except NOT_NOW as error:
-            _log.warning("transactions: the oldest half messages cannot be stored once more yet: %s", error)
+            self._repeated.warning(
+                f"roll {error}", "transactions: the oldest half messages cannot be stored once more yet: %s", error
+            )
         self.save_progress()
 
     def _wake(self, now: int) -> None:
@@ -163,7 +166,9 @@ class Checks:
             else:
                 self._check(half, member, now)
         except NOT_NOW as error:
-            _log.warning("group=%s: a transaction is due for a check but cannot be checked yet: %s", half.group, error)
+            self._repeated.warning(
+                error, "group=%s: a transaction is due for a check but cannot be checked yet: %s", half.group, error
+            )
             self._push(half, now + _SOON_MS)
 
     def _askable(self, half: Half) -> list[Member[Connection]]:

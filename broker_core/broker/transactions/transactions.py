@@ -18,7 +18,7 @@ from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import records
 from broker_core.broker.transactions.recovery import Found, same_message
 from broker_core.broker.transactions.table import Decision, OpenTransactions
-from broker_core.logs import get_logger
+from broker_core.logs import Repeated, get_logger
 from broker_core.protocol import properties as names
 from broker_core.protocol.half_records import (
     HALF_QUEUE,
@@ -64,6 +64,7 @@ class Transactions:
         self._shares = Shares(limits, "open_transactions")
         self._clock = clock
         self._owed: list[QueueOffset] = []
+        self._repeated = Repeated(_log)
         self._is_taken_up = False
         self.on_open: Callable[[Half], None] = _nobody_checks
 
@@ -233,7 +234,9 @@ class Transactions:
                 self.mark_done(self._owed[-1])
                 self._owed.pop()
         except NOT_NOW as error:
-            _log.warning("transactions: %d op records cannot be stored yet: %s", len(self._owed), error)
+            self._repeated.warning(
+                error, "transactions: %d op records cannot be stored yet: %s", len(self._owed), error
+            )
 
     def let_go(self) -> None:
         """Forget what is open: another broker decides on it."""
