@@ -63,7 +63,9 @@ class ProblemError(Exception):
         extra: Mapping[str, object] | None = None,
         retry_after_s: int | None = None,
         headers: Sequence[tuple[bytes, bytes]] = (),
+        may_be_done: bool = False,
     ) -> None:
+        """`may_be_done` is of a kind that does not say it by itself; who asked has to ask again."""
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
@@ -71,11 +73,17 @@ class ProblemError(Exception):
         self.extra = dict(extra or {})
         self.retry_after_s = kind.retry_after_s if retry_after_s is None else retry_after_s
         self.headers = tuple(headers)
+        self.may_be_done = may_be_done
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same request may succeed later."""
+        return self.kind.retryable or self.may_be_done
 
     def brief(self) -> dict[str, object]:
         """Return the short form, for a result of a batch or a WebSocket frame."""
         kind = self.kind
-        return {"code": kind.code, "status": kind.status, "retryable": kind.retryable, "detail": self.detail}
+        return {"code": kind.code, "status": kind.status, "retryable": self.retryable, "detail": self.detail}
 
     def told(self) -> dict[str, object]:
         """Return the short form with the fields that are wrong, for an error frame of a socket."""
@@ -94,7 +102,7 @@ class ProblemError(Exception):
             "instance": quote(instance, _IN_PATHS, errors="replace"),
             "code": self.kind.code,
             "request_id": request_id,
-            "retryable": self.kind.retryable,
+            "retryable": self.retryable,
         }
         if self.errors:
             document["errors"] = self._errors()
@@ -170,8 +178,6 @@ TOO_MANY_CONNECTIONS: Final = ProblemKind(429, "TOO_MANY_CONNECTIONS", "Too many
 # --- 5xx: failures of the gateway or of a broker ---
 
 INTERNAL: Final = ProblemKind(500, "INTERNAL", "Internal error of the gateway")
-INTERNAL_UNCERTAIN: Final = ProblemKind(500, "INTERNAL", "Internal error of the gateway", True)
-"""The data plane's: a broker may have carried out what failed, as after SEND_UNCERTAIN."""
 BROKER_REFUSED: Final = ProblemKind(502, "BROKER_REFUSED", "The broker refused the request")
 BROKER_UNREACHABLE: Final = ProblemKind(503, "BROKER_UNREACHABLE", "The broker cannot be reached", True, 2)
 BROKER_BUSY: Final = ProblemKind(503, "BROKER_BUSY", "The broker is busy", True, 1)
@@ -288,7 +294,8 @@ def internal(request_id: str, *, is_uncertain: bool = False) -> ProblemError:
     detail = f"The gateway failed; its log has the details under request {request_id}."
     if not is_uncertain:
         return ProblemError(INTERNAL, detail)
-    return ProblemError(INTERNAL_UNCERTAIN, f"{detail} It is unknown whether a broker did what was asked for.")
+    detail += " It is unknown whether a broker did what was asked for."
+    return ProblemError(INTERNAL, detail, may_be_done=True)
 
 
 def respond(problem: ProblemError, *, instance: str, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

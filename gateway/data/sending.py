@@ -28,7 +28,7 @@ from broker_core.protocol.topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from console.moments import rfc3339
 from gateway.data.messages import Draft
 from gateway.data.schemas import Produced
-from gateway.problems import INTERNAL_UNCERTAIN, SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, find_problem
+from gateway.problems import SEND_UNCERTAIN, STORED_NOT_FLUSHED, ProblemError, find_problem
 
 # Below RocketMQ's 4 MiB for a whole batch, since some sizes are estimates.
 BATCH_BYTES: Final = 3_500_000
@@ -59,7 +59,7 @@ class _Lane:
 def failed(entry_id: str, problem: ProblemError) -> SendOutcome:
     """Return the outcome of a message that was not stored, or may not have been."""
     result = Produced(entry_id, "failed", problem=problem.brief())
-    if problem.kind in (SEND_UNCERTAIN, INTERNAL_UNCERTAIN):
+    if problem.kind is SEND_UNCERTAIN or problem.may_be_done:
         result.status = "unknown"
     return SendOutcome(result, problem)
 

@@ -219,7 +219,7 @@ class Consuming:
                     if problem.kind not in _PAUSED or problem.kind is not told:
                         await self._socket.send_problem(problem, frame.context)
                     told = problem.kind
-                    if not problem.kind.retryable and problem.kind not in _PAUSED:
+                    if not problem.retryable and problem.kind not in _PAUSED:
                         self._socket.close(sockets.close_code(problem), problem.detail)
                         return
                     await asyncio.sleep(_RETRY_SECONDS)

@@ -27,7 +27,7 @@ from gateway.data.schemas import Entry, Produced, decoder
 from gateway.data.sending import failed, send_one
 from gateway.data.stream import FrameHandler, Socket, SocketClosed
 from gateway.data.stream_once import send_once
-from gateway.problems import INTERNAL_UNCERTAIN, ProblemError
+from gateway.problems import ProblemError
 
 UNDER_WAY: Final = 256
 _TIMEOUT_MS: Final = 3000
@@ -121,7 +121,7 @@ class Producing:
         await self._socket.send(answer)
 
     async def _refuse(self, frame: SendFrame, draft: Draft, problem: ProblemError) -> None:
-        if problem.kind is INTERNAL_UNCERTAIN:
+        if problem.may_be_done:
             await self._answer_problem(frame, failed(draft.entry_id, problem).result, problem)
         else:
             await self._socket.send_problem(problem, frame.context)
