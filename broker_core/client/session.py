@@ -35,6 +35,7 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.errors import MalformedBody
 from broker_core.protocol.headers.clients import HeartBeatRequest, UnregisterClientRequest
 from broker_core.protocol.headers.routes import GetBrokerClusterInfoRequest, GetRouteInfoRequest
+from broker_core.protocol.topics import is_dead_letter_topic, is_retry_topic
 from broker_core.remoting.client import Accept, RemotingClient
 from broker_core.remoting.connection import Connection
 from broker_core.remoting.dispatch import Dispatch
@@ -325,7 +326,11 @@ class Session:
         try:
             answer = await self.ask_name_server(GetRouteInfoRequest(topic=topic), topic=topic)
         except TopicNotFound:
-            if not await self._list_brokers():  # as one that was just started, which knows no topic yet
-                raise NoMaster(topic=topic) from None
+            brokers = await self._list_brokers()
+            has_master = any(MASTER_ID in each.broker_addrs for each in brokers)
+            # Masters tell topics: a name server that was just started may have heard slaves alone. What a group has of
+            # its own need not exist, and does not stop it while there is no master.
+            if not brokers or not (has_master or is_retry_topic(topic) or is_dead_letter_topic(topic)):
+                raise NoMaster(*sorted(each.broker_name for each in brokers), topic=topic) from None
             raise
         return coder.decode(TopicRouteData, answer.body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -119,6 +120,17 @@ async def test_a_slave_that_stays_one_decides_nothing(cluster: Cluster, session:
         await end_transaction(session, "payers", HALF, Decision.COMMIT)
 
     assert len(cluster["one"].asked(END)) > 1
+
+
+async def test_a_refused_decision_stays_refused_when_there_is_no_time_for_another_answer(cluster: Cluster) -> None:
+    """Brokers that refuse, and do not answer any more in the last quarter of a second."""
+    async with Session(ClientConfig(name_servers=(cluster.name_server.addr,), timeout_ms=3_000)) as session:
+        await session.routes.get("orders")
+        ends = time.monotonic() + 2.75
+        cluster["one"].on(END, lambda *asked: A_SLAVE(*asked) if time.monotonic() < ends else None)
+
+        with pytest.raises(BrokerUnavailable, match="this broker is a slave"):
+            await end_transaction(session, "payers", HALF, Decision.COMMIT)
 
 
 async def test_a_decision_that_no_slave_has_yet_is_stored_and_not_said_again(

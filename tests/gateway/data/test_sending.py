@@ -152,6 +152,17 @@ async def test_while_no_broker_is_listed_nothing_is_said_not_to_exist(more: dict
         assert (answer.json()["retryable"], "list no broker" in answer.json()["detail"]) == (True, True)
 
 
+@pytest.mark.parametrize("path", [ORDERS, "/groups/billing/topics/orders:receive"], ids=["send", "receive"])
+async def test_a_name_server_that_lists_slaves_alone_does_not_say_that_a_topic_does_not_exist(path: str) -> None:
+    """As one that was just started, and heard the slaves first: only masters tell their topics."""
+    async with scripted_cluster() as cluster, api_of(cluster) as api:
+        cluster.routes.clear()
+        cluster.without_master.add("broker-a")
+        answer = await api.post(path, BODY if path is ORDERS else {})
+        assert code_of(answer) == (503, "BROKER_UNREACHABLE")
+        assert "no master of broker 'broker-a' is known" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("code", [ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE])
 async def test_a_broker_that_is_busy_is_not_said_to_serve_no_delays(code: ResponseCode) -> None:
     async with scripted_cluster() as cluster, api_of(cluster) as api:
