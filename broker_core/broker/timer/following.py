@@ -108,6 +108,8 @@ class Follower:
                 yield
             if gone := self.index.remove(delivered):
                 _log.info("timer: %d messages were delivered before this broker took over, or was killed", gone)
+        if self._standing.epoch > self.index.epoch + 1:
+            self.index.begin_figures(now)  # another master delivered in between, and counted it
         self.index.epoch = self._standing.epoch
         self.index.commit(log_end)
 

@@ -72,7 +72,6 @@ class TimerIndex:
         self.log_end = self._state("log_end")
         self.epoch = self._state("epoch")
         self.own_end = self._state("own_end")
-        self.since = self._state("since")
         self.count: int = self._one("SELECT count(*) FROM pending") or 0
 
     @classmethod
@@ -178,6 +177,12 @@ class TimerIndex:
             "recalled=recalled+excluded.recalled",
             (at // HOUR_MS, *outcomes, recalled),
         )
+
+    def begin_figures(self, now: int) -> None:
+        """Drop the figures of the hours: from `now` (ms) on they are whole."""
+        self._begin()
+        self._db.execute("DELETE FROM hours")
+        self._db.execute("INSERT OR REPLACE INTO state VALUES ('since', ?)", (now,))
 
     def forget(self, before: int) -> None:
         """Drop recalls and figures from before a time (ms)."""

@@ -365,6 +365,23 @@ def test_what_was_delivered_in_a_part_of_the_log_that_was_cut_is_delivered_again
     assert scene.arrived() == [b"a"]
 
 
+@pytest.mark.parametrize(("epoch", "delivered", "is_whole"), [(1, 2, True), (2, 1, False)])
+def test_figures_begin_anew_where_another_broker_was_the_master_in_between(
+    scene: Scene, epoch: int, delivered: int, is_whole: bool
+) -> None:
+    scene.park(b"a", due_in=100)
+    scene.wait(100)
+    scene.park(b"b", due_in=100)
+    scene.standing = Standing(Cut(scene.store.appended_log_offset, epoch))
+    scene.crash()
+    scene.wait(100)
+
+    with ThreadPoolExecutor(1) as executor:
+        reads = TimerReads(scene.timer.index.path, executor)
+        day = asyncio.run(reads.summary(START, START + 60_000, 60_000, scene.now)).last_day
+    assert (day.delivered, day.since) == (delivered, START if is_whole else START + 100)
+
+
 def test_a_timer_that_another_broker_serves_follows_and_delivers_nothing(scene: Scene) -> None:
     scene.timer.let_go()
     scene.park(b"a", due_in=100)
