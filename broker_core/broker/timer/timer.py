@@ -327,9 +327,11 @@ class Timer:
     def _mark(self, now: int) -> None:
         """Note in the log, at most once a minute, that nothing is left of what was due until now and is shown.
 
-        Only what is followed can be delivered, so nothing is noted while something shown is not followed.
+        Only what is followed can be delivered, so nothing is noted while something shown is not followed; nor while
+        this clock is behind that of a master before, which delivered what is not due here.
         """
-        if self._has_delivered and not self.unread() and not 0 <= now - self._marked_at < _MARK_MS:
+        is_whole = not self.unread() and self._store.newest_store_time <= self._clock()
+        if self._has_delivered and is_whole and not 0 <= now - self._marked_at < _MARK_MS:
             try:
                 self._put(records.done(now, self._store.dispatched_log_offset), self._origin())
             except NOT_NOW as error:

@@ -382,6 +382,23 @@ def test_figures_begin_anew_where_another_broker_was_the_master_in_between(
     assert (day.delivered, day.since) == (delivered, START if is_whole else START + 100)
 
 
+def test_what_a_master_with_a_clock_ahead_delivered_does_not_come_again(scene: Scene) -> None:
+    scene.park(b"a", due_in=100)
+    scene.park(b"ahead", due_in=5_000)
+    scene.park(b"far", due_in=DAY)
+    scene.wait(100)  # noted; what comes within the next minute is not
+    scene.wait(4_900)
+    scene.now -= 3_000  # the clock of the next master, which has the log as it is
+    scene.crash()
+    scene.park(b"b", due_in=100)
+    scene.wait(100)
+
+    scene.lose_index()
+    scene.wait(DAY)
+
+    assert scene.arrived() == [b"a", b"ahead", b"b", b"far"]
+
+
 def test_a_timer_that_another_broker_serves_follows_and_delivers_nothing(scene: Scene) -> None:
     scene.timer.let_go()
     scene.park(b"a", due_in=100)
