@@ -35,6 +35,11 @@ _DONE: Final = int(AckResult.DONE)
 _OTHERS: Final = {Settled.ALREADY_DONE: int(AckResult.ALREADY_DONE), Settled.LOST: int(AckResult.LOST)}
 _MAX_REASON: Final = 1000  # characters
 _TIME_DIGITS: Final = 19  # of a 64-bit number
+_UNKNOWN: Final = (
+    "no lease with this receipt is known: a switch of the master or a reset of the group took it back, "
+    "and the message may be delivered again"
+)
+"""Who asks holds a receipt; that nobody got the message would be untrue where the broker forgot the lease."""
 
 
 class AckProcessor:
@@ -138,7 +143,7 @@ class AckProcessor:
         self._topics.get(topic)
         queue = self._leases.find(group, topic, queue_id)
         if queue is None:
-            raise LeaseLost(f"group {group} has no lease in topic {topic} queue {queue_id}")
+            raise LeaseLost(f"{_UNKNOWN}: group {group} has none in topic {topic} queue {queue_id}")
         return queue
 
 
@@ -175,7 +180,7 @@ def _offsets_of(ack: BatchAck, room: int) -> list[int]:
 def _lost(queue: QueueLeases, offset: int, pop_time: int, now: int) -> LeaseLost:
     lease = queue.find(offset)
     if lease is None:
-        return LeaseLost("the message is already done" if queue.is_done(offset) else "the message was never delivered")
+        return LeaseLost("the message is already done" if queue.is_done(offset) else _UNKNOWN)
     if lease.pop_time != pop_time:  # a delivery, an extension and a return look alike here: each is a new lease
         return LeaseLost("the receipt is void: its lease was extended or returned, or the message was delivered again")
     return LeaseLost(f"the lease ended {now - lease.visible_at} ms ago; the message may be delivered again")
