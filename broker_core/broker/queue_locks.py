@@ -43,6 +43,7 @@ class QueueLocks:
         self.changes = 0
         """Counts what changed."""
         self._rests_until = 0
+        self._none_granted_until = 0
         self.may_grant: Callable[[], bool] = _always
         """Asked at each grant: two brokers that lock make two owners of a queue."""
 
@@ -71,11 +72,12 @@ class QueueLocks:
         granted = []
         for queue in queues:
             lock = held.get(queue)
+            is_over = lock is None or now - lock.renewed_at > LOCK_LIFE_MS
+            if is_over and now < self._rests_until:
+                continue
             if lock is not None and lock.client_id == client_id:
                 lock.renewed_at = now
-            elif lock is None and now < self._rests_until:
-                continue
-            elif lock is None or now - lock.renewed_at > LOCK_LIFE_MS:
+            elif is_over:
                 self._forget([lock] if lock is not None else ())
                 held[queue] = _Lock(client_id, now, account)
                 self._shares.add(account)
@@ -111,8 +113,21 @@ class QueueLocks:
         )
 
     def rest(self, now: int) -> None:
-        """Grant nobody a queue that is not locked here for a while: another broker may have, a moment ago."""
-        self._rests_until = now + TRUSTED_MS
+        """Grant nobody a queue that is not locked here for a while: another broker may have, a moment ago.
+
+        If that one rested itself, and so granted none, its rest is carried on, and not begun anew.
+        """
+        if now >= self._none_granted_until:
+            self._rests_until = self._none_granted_until = now + TRUSTED_MS
+
+    def rest_left(self, now: int) -> int:
+        """Return for how many ms from now on no other queue is granted."""
+        return max(self._rests_until - now, 0)
+
+    def follow_rest(self, left_ms: int, *, asked_at: int, now: int) -> None:
+        """Take over the rest of another broker, which said how much was left after `asked_at`, and before `now`."""
+        self._rests_until = now + left_ms
+        self._none_granted_until = asked_at + left_ms
 
     def held(self, now: int) -> list[HeldLock]:
         """Return every lock, with how long ago it was renewed."""

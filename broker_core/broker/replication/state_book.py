@@ -144,6 +144,7 @@ class StateBook:
             is_whole=since is None,
             delays=self._delays(slave),
             locks=parts.locks.held(now) if self._is_news(slave, "locks", parts.locks.changes) else None,
+            locks_rest_ms=parts.locks.rest_left(now),
             leases=self._leases(slave),
         )
         slave.stamps["offsets"] = parts.offsets.changes

@@ -95,7 +95,7 @@ class StateFollowing:
     async def _round(self, role: Role) -> None:
         if role != self._role:
             self._role, self._after = role, EVERYTHING
-        asked = asyncio.ensure_future(self._ask(role))
+        asked_at, asked = self._around.clock(), asyncio.ensure_future(self._ask(role))
         # Why it failed is nobody's concern once the role is over.
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
@@ -106,6 +106,7 @@ class StateFollowing:
                 asked.cancel()
         if asked.done() and self._is_current(role):
             number, state = await asked
+            self._registers.locks.follow_rest(state.locks_rest_ms, asked_at=asked_at, now=self._around.clock())
             if await self._take(role, state):
                 self._after = number
                 await self._pass_on(role)

@@ -38,7 +38,8 @@ class BrokerState:
     """What changed; a part that did not is absent. `log_end` is where the master's log ended at that moment.
 
     Offsets are those of whole groups: group → topic → queue id → offset; a group without any has none left.
-    `is_whole`: groups that are not named have none.
+    `is_whole`: groups that are not named have none. `locks_rest_ms`: so long the master grants no queue that is not in
+    `locks`, since the master before it may have.
     """
 
     log_end: int
@@ -49,4 +50,5 @@ class BrokerState:
     is_whole: bool = False
     delays: dict[int, int] | None = None
     locks: list[HeldLock] | None = None
+    locks_rest_ms: int = 0
     leases: LeaseChanges | None = None

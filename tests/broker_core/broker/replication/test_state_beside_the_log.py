@@ -294,8 +294,28 @@ async def test_the_owner_of_a_queue_keeps_it_over_a_switch_and_nobody_gets_anoth
         assert await locked(group, successor, "owner") == 1
         assert await locked(group, successor, "other") == 0
         assert await locked(group, successor, "other", queue_id=1) == 0
-        successor.components.locks.rest(-1_000_000)
+        successor.components.locks.follow_rest(0, asked_at=0, now=0)
         assert await locked(group, successor, "other", queue_id=1) == 1
+
+
+async def test_the_rest_of_a_master_that_granted_no_queue_is_carried_on_over_the_next_switch(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        (first,) = group.masters()
+        successor = await switched(group, master)
+        locks, clock = successor.components.locks, successor.components.clock
+        assert locks.rest_left(clock()) > 25_000
+        locks.follow_rest(9_000, asked_at=clock(), now=clock())  # as if most of it were over
+        slave = (await group.start(first)).components
+        await eventually(lambda: len(in_sync_set(successor)) == 2)
+        await eventually(lambda: slave.locks.rest_left(clock()) > 0)
+
+        again = (await switched(group, successor)).components
+
+        assert 0 < again.locks.rest_left(clock()) < 10_000
+        assert await locked(group, group.brokers[first], "owner") == 0
+        again.locks.follow_rest(0, asked_at=0, now=0)
+        assert await locked(group, group.brokers[first], "owner") == 1
 
 
 async def test_the_state_is_told_to_registered_lives_of_the_epoch_only(tmp_path: Path) -> None:

@@ -141,6 +141,29 @@ def test_a_new_master_grants_no_queue_that_another_may_have_granted(tmp_path: Pa
     assert locks.lock("readers", "owner", queues, now=31_000) == queues
 
 
+def test_a_queue_whose_owner_is_silent_is_granted_to_nobody_while_a_new_master_rests() -> None:
+    locks, queue = QueueLocks(), ("T", "b", 0)
+    locks.lock("readers", "silent", [queue], now=0)
+    locks.rest(50_000)
+
+    for client in ("silent", "other"):  # the earlier master may have granted it a moment ago
+        assert locks.lock("readers", client, [queue], now=60_001) == []
+    assert locks.lock("readers", "other", [queue], now=80_000) == [queue]
+
+
+def test_a_rest_is_carried_on_as_long_as_no_master_has_granted_a_queue() -> None:
+    first, second = QueueLocks(), QueueLocks()
+    first.rest(0)
+    second.follow_rest(first.rest_left(10_000), asked_at=9_000, now=11_000)
+    second.rest(28_999)
+    assert second.rest_left(28_999) == 2_001
+
+    third = QueueLocks()
+    third.follow_rest(first.rest_left(10_000), asked_at=9_000, now=11_000)
+    third.rest(29_000)  # the first may have begun to grant
+    assert third.rest_left(29_000) == 30_000
+
+
 def test_offsets_are_moved_into_their_queues(tmp_path: Path) -> None:
     offsets = registers(tmp_path).offsets
     for queue_id, offset in enumerate((1, 5, 99)):
