@@ -108,7 +108,7 @@ class Broker:
             self._processors.drain()
             await self.components.durability.flush()
             self.components.waits.give_up()
-            self.components.rest.state_book.end()
+            await self._settle_with_others()
             for server in self._servers:
                 await server.close(_DRAIN_SECONDS)
             self._background.cancel()
@@ -118,6 +118,12 @@ class Broker:
             self.components.checks.save_progress()
             await self._saver.save()
         _log.info("broker=%s: stopped", self._name)
+
+    async def _settle_with_others(self) -> None:
+        """Take over the master's last state beside the log, or tell it to the slaves."""
+        if self.components.state_of_master is not None:
+            await self.components.state_of_master.finish()
+        await self.components.rest.state_book.end()
 
     @property
     def begins_anew(self) -> bool:

@@ -60,6 +60,9 @@ class StateOfMaster(Protocol):
     async def run(self) -> None:
         """Follow whoever is the master, until cancelled."""
 
+    async def finish(self) -> None:
+        """Take over what is left, for a second at most: the broker stops."""
+
 
 class Mode(Protocol):
     """Begun by `listen`, then `run`; ended by cancelling `run`, then `close`."""

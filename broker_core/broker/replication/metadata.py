@@ -109,6 +109,9 @@ class Metadata:
                 self._say(address, str(error))
             await self._pause(address)
 
+    async def finish(self) -> None:
+        """Do nothing: no slave of this kind becomes a master by itself."""
+
     def _say(self, address: str, reason: str) -> None:
         if reason != self._said:
             self._said = reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,6 +21,7 @@ from broker_core.protocol.bodies.state import BrokerState, LeaseChanges
 
 EVERYTHING: Final = -1
 _PATIENCE_S: Final = 1.0
+_LOOK_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +84,15 @@ class StateBook:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while not all(self._has(each, number) for each in self._standing.members()):
-                    await self._news.wait()
+                    await self._some_news()
         except TimeoutError:
             return
+
+    async def _some_news(self) -> None:
+        """Wait for a slave's word, or a moment: one that has left the members says nothing."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_S):
+                await self._news.wait()
 
     def _has(self, broker_id: int, number: int) -> bool:
         slave = self._slaves.get(broker_id)
@@ -100,8 +108,9 @@ class StateBook:
             self._slaves = {}
             self._number += 1
 
-    def end(self) -> None:
-        """Let no slave wait for a change from now on: the broker stops."""
+    async def end(self) -> None:
+        """Tell the slaves the last state, for a second at most; from then on none waits: the broker stops."""
+        await self.known()
         self._has_ended = True
         self._ring()
 

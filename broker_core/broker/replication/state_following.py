@@ -32,6 +32,7 @@ from broker_core.store import MessageStore
 
 _LOOK_S: Final = 0.1
 _LOG_S: Final = 0.01
+_LAST_S: Final = 1.0
 _DISK_S: Final = 1.0
 """Pause after what could not be written."""
 _LEASES_AT_ONCE: Final = 5_000
@@ -68,10 +69,11 @@ class StateFollowing:
         self._role: Role | None = None
         self._after = EVERYTHING
         self._said = ""
+        self._is_finishing, self._rests = asyncio.Event(), asyncio.Event()
 
     async def run(self) -> None:
         """Follow whoever is the master, until cancelled."""
-        while True:
+        while not self._is_finishing.is_set():
             role = self._around.roles.now
             if role.kind is not RoleKind.SLAVE or role.master is None:
                 await asyncio.sleep(_LOOK_S)
@@ -86,6 +88,24 @@ class StateFollowing:
                 self._say(role, f"they cannot be kept: {error}")
                 await asyncio.sleep(_DISK_S)
 
+        self._rests.set()
+        await asyncio.Event().wait()
+
+    async def finish(self) -> None:
+        """Take over the last state of the master, for a second at most: this broker stops."""
+        self._is_finishing.set()
+        role = self._around.roles.now
+        if role.kind is not RoleKind.SLAVE or role.master is None:
+            return
+        try:
+            async with asyncio.timeout(_LAST_S):
+                await self._rests.wait()
+                _, state = await self._ask(role, EVERYTHING, wait_ms=0)
+                if await self._take(role, state):
+                    await self._pass_on(role)
+        except (GantryError, OSError) as error:
+            _log.info("master=%s: its last state is not known: %s", role.master, error or "no answer in time")
+
     def _say(self, role: Role, reason: str) -> None:
         self._after = EVERYTHING
         if reason != self._said:
@@ -95,13 +115,16 @@ class StateFollowing:
     async def _round(self, role: Role) -> None:
         if role != self._role:
             self._role, self._after = role, EVERYTHING
-        asked_at, asked = self._around.clock(), asyncio.ensure_future(self._ask(role))
+        asked_at = self._around.clock()
+        asked = asyncio.ensure_future(self._ask(role, self._after, self._around.period_ms()))
+        finishing = asyncio.ensure_future(self._is_finishing.wait())
         # Why it failed is nobody's concern once the role is over.
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            while not asked.done() and self._is_current(role):
-                await asyncio.wait([asked], timeout=_LOOK_S)
+            while not asked.done() and not finishing.done() and self._is_current(role):
+                await asyncio.wait([asked, finishing], timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            finishing.cancel()
             if not asked.done():
                 asked.cancel()
         if asked.done() and self._is_current(role):
@@ -116,10 +139,10 @@ class StateFollowing:
     def _is_current(self, role: Role) -> bool:
         return self._around.roles.now == role
 
-    async def _ask(self, role: Role) -> tuple[int, BrokerState]:
-        identity, wait_ms = self._failover.replica.identity, self._around.period_ms()
+    async def _ask(self, role: Role, after: int, wait_ms: int) -> tuple[int, BrokerState]:
+        identity = self._failover.replica.identity
         header = MetadataChangesRequest(
-            identity.name, identity.broker_id, identity.life, role.epoch or 0, self._after, wait_ms
+            identity.name, identity.broker_id, identity.life, role.epoch or 0, after, wait_ms
         )
         assert role.master is not None
         try:

@@ -31,8 +31,10 @@ from tests.support.standing import Cut
 class Mastering(Cut):
     """A master with one slave in sync."""
 
+    slaves: frozenset[int] = frozenset({2})
+
     def members(self) -> frozenset[int]:
-        return frozenset({2})
+        return self.slaves
 
 
 def registers(folder: Path) -> Registers:
@@ -173,14 +175,41 @@ def test_offsets_are_moved_into_their_queues(tmp_path: Path) -> None:
 
 
 async def test_nobody_waits_for_a_change_of_a_broker_that_stops(tmp_path: Path) -> None:
-    book, _ = book_of(registers(tmp_path))
+    book, master = book_of(registers(tmp_path))
     number, _ = await book.changes(2, "1-a", EVERYTHING, 0)
+    master.slaves = frozenset()
     waiting = asyncio.ensure_future(book.changes(2, "1-a", number, 3_600_000))
     await asyncio.sleep(0)
     assert not waiting.done()
 
-    book.end()
+    await book.end()
 
     number, state = await waiting
     assert (state.topics, state.offsets) == (None, {})
     await book.changes(2, "1-a", number, 3_600_000)
+
+
+async def test_a_broker_that_stops_waits_until_the_slaves_have_its_last_state(tmp_path: Path) -> None:
+    parts = registers(tmp_path)
+    book, _ = book_of(parts)
+    number, _ = await book.changes(2, "1-a", EVERYTHING, 0)
+    asked = asyncio.ensure_future(book.changes(2, "1-a", number, 60_000))
+    await asyncio.sleep(0)
+    parts.offsets.commit("readers", "T", 0, 5)
+
+    ending = asyncio.ensure_future(book.end())
+    number, state = await asked
+    assert state.offsets == {"readers": {"T": {0: 5}}}
+    assert not ending.done()
+
+    await book.changes(2, "1-a", number, 60_000)
+    await ending
+
+
+async def test_a_broker_that_stops_does_not_wait_for_a_slave_that_leaves(tmp_path: Path) -> None:
+    book, master = book_of(registers(tmp_path))
+    ending = asyncio.ensure_future(book.end())
+    await asyncio.sleep(0)
+    master.slaves = frozenset()
+    async with asyncio.timeout(0.5):
+        await ending
