@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,20 @@ async def test_one_that_is_elected_before_it_followed_again_knows_what_was_settl
 
         await group.start(number if first == "master" else 3 - number)
         await assert_only_the_head_is_open(group)
+
+
+async def test_a_replica_that_is_killed_has_written_all_that_it_was_told(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group:
+        master = await group.master()
+        slave = slave_of(group, master)
+        await settled_behind_an_open_head(group, master)
+        await eventually(lambda: slave.components.leases.held_by("poppers") == OPEN)
+
+        for each in (1, 2):
+            shutil.copytree(tmp_path / f"b{each}" / "config", tmp_path / f"killed{each}")
+            leased = kept_in(tmp_path / f"killed{each}").find("poppers", "T", 0)
+            assert leased is not None
+            assert ([offset for offset, _ in leased.leases()], leased.next_offset) == ([0], 4)
 
 
 @pytest.mark.parametrize("order", ["master first", "master last", "together"])
