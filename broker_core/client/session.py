@@ -326,11 +326,15 @@ class Session:
         try:
             answer = await self.ask_name_server(GetRouteInfoRequest(topic=topic), topic=topic)
         except TopicNotFound:
-            brokers = await self._list_brokers()
-            has_master = any(MASTER_ID in each.broker_addrs for each in brokers)
-            # Masters tell topics: a name server that was just started may have heard slaves alone. What a group has of
-            # its own need not exist, and does not stop it while there is no master.
-            if not brokers or not (has_master or is_retry_topic(topic) or is_dead_letter_topic(topic)):
-                raise NoMaster(*sorted(each.broker_name for each in brokers), topic=topic) from None
+            # What a group has of its own need not exist: a member starts without it, and asks nothing more.
+            if not is_retry_topic(topic):
+                await self._check_topics_are_known(topic)
             raise
         return coder.decode(TopicRouteData, answer.body)
+
+    async def _check_topics_are_known(self, topic: str) -> None:
+        """Raise NoMaster if no name server may know this topic: masters tell topics, and it was just started."""
+        brokers = await self._list_brokers()
+        has_master = any(MASTER_ID in each.broker_addrs for each in brokers)
+        if not brokers or not (has_master or is_dead_letter_topic(topic)):
+            raise NoMaster(*sorted(each.broker_name for each in brokers), topic=topic)
