@@ -43,6 +43,7 @@ from broker_core.client.errors import (
     TopicNotFound,
     TopicPaused,
     TopicReadOnly,
+    TopicsUnknown,
     Unreachable,
 )
 from broker_core.client.faults import FaultAvoidance
@@ -120,6 +121,7 @@ __all__ = [
     "TopicNotFound",
     "TopicPaused",
     "TopicReadOnly",
+    "TopicsUnknown",
     "TransactionProducer",
     "Unreachable",
     "fixed",

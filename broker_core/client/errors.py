@@ -128,6 +128,10 @@ class NoMaster(NoRoute):
         self.broker_name = broker_names[0] if len(broker_names) == 1 else None
 
 
+class TopicsUnknown(NoMaster, TopicNotFound):
+    """The name servers know no topic, since no master has told them yet: this one may exist, and nothing was sent."""
+
+
 class TopicReadOnly(NoRoute):
     """None of the topic's queues is writable."""
 

@@ -14,10 +14,10 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.errors import (
     ClientClosed,
     ClientError,
-    NoMaster,
     NoRoute,
     TimedOut,
     TopicNotFound,
+    TopicsUnknown,
     Unreachable,
     refusal,
 )
@@ -333,8 +333,8 @@ class Session:
         return coder.decode(TopicRouteData, answer.body)
 
     async def _check_topics_are_known(self, topic: str) -> None:
-        """Raise NoMaster if no name server may know this topic: masters tell topics, and it was just started."""
+        """Raise TopicsUnknown if the name server cannot know this one: it was just started, and masters tell topics."""
         brokers = await self._list_brokers()
         has_master = any(MASTER_ID in each.broker_addrs for each in brokers)
         if not brokers or not (has_master or is_dead_letter_topic(topic)):
-            raise NoMaster(*sorted(each.broker_name for each in brokers), topic=topic)
+            raise TopicsUnknown(*sorted(each.broker_name for each in brokers), topic=topic)
