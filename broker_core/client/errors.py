@@ -9,6 +9,7 @@
     ├── TopicNotFound            no broker of the cluster has this topic
     ├── NoRoute                  the topic is known, but none of its brokers can serve this request
     │   ├── NoMaster             … because no master of a broker is known: nothing was sent to it
+    │   │   └── TopicsUnknown    … nor what topics there are (also a TopicNotFound)
     │   ├── TopicReadOnly        … because none of its queues is writable
     │   └── TopicPaused          … because none of its queues is readable
     ├── MessageTooLarge          refused before it was sent
