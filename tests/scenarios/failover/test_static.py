@@ -42,7 +42,7 @@ OF_SLAVE = (
     Step(Kind.STALL, "between", LONG_S, 1.0),
     Step(Kind.ONE_WAY, "between", LONG_S, 1.0),
     Step(Kind.SLOW, "between", 1.0, 1.0),
-    Step(Kind.KILL, "slave", 1.0, 1.0),
+    Step(Kind.KILL, "slave", LONG_S, 1.0),
 )
 
 
