@@ -34,7 +34,7 @@ export const replicas = {
     enoughBarely: "发送需要 {{count}} 个：再有一个故障即停止发送",
     decided: "{{why}}（控制器 {{by}}）",
     refusesNow: "发送被拒绝：{{reason}}",
-    stuck: "无法选出主节点：{{reason}}。请启动缺少的副本；若已无法恢复，在有应答的副本的菜单中接受丢失。",
+    stuck: "无法选出主节点：{{reason}}。需启动缺少的副本；若已无法恢复，在有应答的副本的菜单中接受丢失。",
     writableUnknown: "是否接收发送未知：{{reason}}",
     confirm: "已确认",
     setBack: "控制器保存的状态早于副本所知的状态。恢复或人工采纳之前不作任何决定。",
