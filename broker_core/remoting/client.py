@@ -15,7 +15,7 @@ from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import ConnectionClosed, ConnectRefused, RemotingTimeout
 from broker_core.remoting.limits import ConnectionLimits
 from broker_core.remoting.tls import TlsRefused
-from broker_core.remoting.tls_errors import describe
+from broker_core.remoting.tls_errors import HandshakeLate, describe
 from broker_core.remoting.tls_transport import TlsTransport
 
 _log: Final = get_logger(__name__)
@@ -171,7 +171,9 @@ class RemotingClient:
 
         def failed(error: Exception) -> None:
             if not ended.done():
-                ended.set_exception(ConnectionError(f"TLS: {describe(error)}"))
+                # Both limits are one: which of them is reached first is no matter to who connects.
+                is_late = isinstance(error, HandshakeLate)
+                ended.set_exception(TimeoutError() if is_late else ConnectionError(f"TLS: {describe(error)}"))
 
         transport, _ = await loop.create_connection(
             lambda: TlsTransport(context, make, failed, seconds=seconds, server_name=host), host, port
