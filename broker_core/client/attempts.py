@@ -24,7 +24,7 @@ from broker_core.client.errors import (
     Unreachable,
 )
 from broker_core.client.packing import Packed
-from broker_core.client.retry import backoff
+from broker_core.client.retry import backoff, fair_ms
 from broker_core.client.sending import Sending, SendResult, SendStatus
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.codes import ResponseCode
@@ -32,10 +32,6 @@ from broker_core.protocol.codes import ResponseCode
 _SAME_BROKER_DELAY_S: Final = 0.2
 _SOON_MS: Final = 100
 """A successor is not found in less."""
-_FAIR_MS: Final = 500
-_FAIR_SHARE: Final = 4
-"""What an attempt after a refusal needs of the time, this or a quarter of the whole: with less, no answer would come,
-and what was known to be refused would be uncertain."""
 _MASTER_AWAY: Final = (BrokerUnavailable, NoRoute, Unreachable, SendUncertain)
 
 
@@ -48,11 +44,6 @@ class Terms(NamedTuple):
     """For all attempts together."""
     is_repeatable: bool
     """Whether to try again when it is unknown if an attempt stored the message."""
-
-    @property
-    def fair_ms(self) -> int:
-        """What an attempt needs so that an answer can be expected."""
-        return min(_FAIR_MS, self.timeout_ms // _FAIR_SHARE)
 
 
 class Attempts:
@@ -214,7 +205,7 @@ class _Tried:
     def has_time(self, left_ms: int, terms: Terms) -> bool:
         """Return whether another attempt can make more known than is: one without an answer would make it less."""
         is_refused = self.failure is not None and not self.is_uncertain
-        return left_ms > 0 and (not is_refused or left_ms >= terms.fair_ms)
+        return left_ms > 0 and (not is_refused or left_ms >= fair_ms(terms.timeout_ms))
 
     @property
     def may_recover(self) -> bool:

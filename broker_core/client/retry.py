@@ -10,6 +10,16 @@ from typing import Final
 
 _JITTER: Final = 0.2
 """Each pause is shortened by up to this share, so that clients that failed together do not retry together."""
+FAIR_MS: Final = 500
+_FAIR_SHARE: Final = 4
+
+
+def fair_ms(timeout_ms: int) -> int:
+    """Return what an attempt after a refusal needs of the time for all attempts (client/README.md#attempts).
+
+    With less no answer would come, and what was known to be refused would be uncertain.
+    """
+    return min(FAIR_MS, timeout_ms // _FAIR_SHARE)
 
 
 def backoff(

@@ -24,6 +24,7 @@ from broker_core.client.errors import (
 from broker_core.client.masters import Masters, is_of_former
 from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
+from broker_core.client.retry import fair_ms
 from broker_core.client.routes import MASTER_ID, Routes
 from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
@@ -47,12 +48,6 @@ SILENT_MS: Final = 1_000
 """After so long without a byte a master that owes answers may have a successor."""
 
 _log = get_logger(__name__)
-
-
-_FAIR_S: Final = 0.5
-_FAIR_SHARE: Final = 4
-"""What another attempt needs of the time, this or a quarter of the whole: with less its answer would not come, and
-what was known to be refused would be uncertain."""
 
 
 class Session:
@@ -162,8 +157,8 @@ class Session:
         def is_last() -> bool:
             return not self.masters.may_move(broker_name) or time.monotonic() + fair_s >= deadline
 
-        timeout_s = self.config.timeout_ms / 1000
-        deadline, fair_s = time.monotonic() + timeout_s, min(_FAIR_S, timeout_s / _FAIR_SHARE)
+        deadline = time.monotonic() + self.config.timeout_ms / 1000
+        fair_s = fair_ms(self.config.timeout_ms) / 1000
         while True:
             outcome: tuple[str, Command] | ClientError
             try:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker import Broker
-from broker_core.client.attempts import _FAIR_MS
 from broker_core.client.config import ClientConfig, PushConfig
 from broker_core.client.consumer.offsets import BrokerOffsets
 from broker_core.client.consumer.pop import LeaseConsumer
@@ -21,6 +20,7 @@ from broker_core.client.consumer.reader import QueueReader
 from broker_core.client.consumer.subscriptions import subscription
 from broker_core.client.errors import BrokerUnavailable, NoMaster, SendUncertain
 from broker_core.client.producer import Producer, SendStatus
+from broker_core.client.retry import FAIR_MS
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRouteData
@@ -244,7 +244,7 @@ async def test_a_refusal_stays_known_since_no_attempt_begins_without_time_for_an
 ) -> None:
     """Brokers that refuse, and do not answer any more when less than half of a fair time is left."""
     timeout_ms = 3_000
-    ends = time.monotonic() + (timeout_ms - _FAIR_MS / 2) / 1000
+    ends = time.monotonic() + (timeout_ms - FAIR_MS / 2) / 1000
     refused = refuse(ResponseCode.SERVICE_NOT_AVAILABLE)
     cluster["one"].on(SEND, lambda *asked: refused(*asked) if time.monotonic() < ends else None)
 
