@@ -93,7 +93,8 @@ class Controllers:
         except ProtocolError as error:
             _log.warning("controller=%s: its answer to %s cannot be read: %s", link.address, ask.command, error)
             return
-        self._note_refusal(link, ask, answer, message)
+        else:
+            self._note_refusal(link, ask, answer, message)
         self._told.answered(message)
 
     def _note_refusal(self, link: _Link, ask: Ask, answer: Command, message: Answered) -> None:
