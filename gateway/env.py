@@ -161,14 +161,14 @@ def account(name: str, *, environ: Mapping[str, str] = os.environ) -> Credential
     file = existing(name, is_folder=False, environ=environ)
     if file is None:
         return None
+    expected = f"a file with accessKey and secretKey, of at least {SHORTEST_KEY} characters each"
     try:
         found = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader)  # noqa: S506 - makes texts only
         credentials = Credentials(found["accessKey"], found["secretKey"], found.get("securityToken"))
-        is_usable = min(len(credentials.access_key), len(credentials.secret_key)) >= SHORTEST_KEY
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, LookupError, TypeError, AttributeError):
-        is_usable = False
-    if not is_usable:
-        expected = f"a file with accessKey and secretKey, of at least {SHORTEST_KEY} characters each"
+        shortest = min(len(credentials.access_key), len(credentials.secret_key))
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, LookupError, TypeError, AttributeError) as error:
+        raise BadSetting(name, str(file), expected) from error
+    if shortest < SHORTEST_KEY:
         raise BadSetting(name, str(file), expected)
     return credentials
 

@@ -10,7 +10,7 @@ import click
 from gateway.cli.api import part
 from gateway.cli.root import Session, gantry, pass_session
 
-_TURNS: Final = 4
+_TURNS: Final = 3
 
 
 @gantry.group()
@@ -43,12 +43,14 @@ def show(session: Session, group: str) -> None:
 def lag(session: Session, group: str) -> None:
     """List the queues of a group with offset and lag; exit code 1 if its lag is not known."""
     columns = ["topic", "broker", "queue_id", "group_offset", "broker_offset", "lag", "time_lag_ms", "client"]
+    path = f"groups/{part(group)}"
+    found = session.api.get(path)
     for _ in range(_TURNS):
-        found = session.api.get(f"groups/{part(group)}")
         if found["lag"] is not None or any(each["lag"] is not None for each in found["queues"]):
             break
         # A group that has just begun is measured within a second or two.
         time.sleep(1)
+        found = session.api.get(path)
     if found["queues"]:
         session.out.rows(found["queues"], columns)
     if found["lag"] is not None:

@@ -151,12 +151,14 @@ async def _scanned(admin: Admin, wanted: Wanted) -> AsyncIterator[list[PlacedMes
 
 
 async def _searched(admin: Admin, topic: str, key: str, begin: int, end: int) -> AsyncIterator[list[PlacedMessage]]:
-    at: tuple[int, Place | None] | None = (end, None)
-    while at is not None:
+    at: tuple[int, Place | None] = (end, None)
+    while True:
         page = await search_page(admin, topic, key, begin=begin, upper=at[0], after=at[1], limit=_PAGE)
         for error in page.failed.values():
             raise error
         yield page.messages
+        if page.next_start is None:
+            break
         at = page.next_start
     if not page.complete:
         raise SearchCut(topic, key)

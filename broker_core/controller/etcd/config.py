@@ -114,9 +114,10 @@ def _check_endpoint(text: str) -> None:
     try:
         parts = urlsplit(text)
         is_plain = parts.scheme in ("http", "https") and parts.hostname and parts.port
+        is_endpoint = is_plain and text == f"{parts.scheme}://{parts.netloc}" and "@" not in parts.netloc
     except ValueError:
-        is_plain = False
-    if not is_plain or text != f"{parts.scheme}://{parts.netloc}" or "@" in parts.netloc:
+        is_endpoint = False
+    if not is_endpoint:
         raise EtcdRefused(f"{ENDPOINTS}: {text[:80]!r} is not like https://etcd1.example:2379")
 
 
