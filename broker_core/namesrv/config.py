@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from broker_core.namesrv.limits import RouteLimits
+from broker_core.namesrv.limits import RouteLimits, SettingLimits
 from broker_core.protocol.networks import Networks
 from broker_core.remoting import TlsSettings
 
@@ -24,4 +24,5 @@ class NameServerConfig:
     connections: int = 10_000
     header_bytes: int = 512 * 1024  # bytes; requests to a name server have short headers
     routes: RouteLimits = field(default_factory=RouteLimits)
+    settings: SettingLimits = field(default_factory=SettingLimits)
     tls: TlsSettings = field(default_factory=TlsSettings)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
+from broker_core.namesrv.limits import LimitReached
 from broker_core.namesrv.options import OptionFixed, OptionRefused, Options
 from broker_core.namesrv.registrations import LOOSE_BYTES, RegistrationReader
 from broker_core.namesrv.routes import Registration, RouteTable
@@ -14,13 +15,11 @@ from broker_core.protocol import Command, RequestCode, ResponseCode, bodies, jav
 from broker_core.protocol.bodies.registration import checksum
 from broker_core.protocol.codes import STRICT_JSON_VERSION, TOPIC_UNIT, TOPIC_UNIT_SUBSCRIPTION
 from broker_core.protocol.headers import routes as headers
-from broker_core.remoting import Connection
+from broker_core.remoting import Connection, Handler
 
 _log = logging.getLogger(__name__)
 
 _FAQ: Final = "Check that the topic was created and has brokers, and that the client uses the right name server."
-
-Answer: TypeAlias = Callable[[Command, Connection], Command]
 
 
 class Handlers:
@@ -32,8 +31,9 @@ class Handlers:
         self._options = options
         self._clock = clock
         self._readers: dict[Connection, RegistrationReader] = {}
+        self._reached: set[str] = set()
 
-    def table(self) -> dict[RequestCode, Answer]:
+    def table(self) -> dict[RequestCode, Handler]:
         """Return the handler of each request code that a name server serves."""
         code = RequestCode
         return {
@@ -77,7 +77,10 @@ class Handlers:
             data_version=wrapper.data_version if wrapper else None,
             topics=wrapper.topic_config_table if wrapper else None,
         )
-        master = self._routes.register(broker, holder=connection, now=self._clock())
+        try:
+            master = self._routes.register(broker, holder=connection, now=self._clock())
+        except LimitReached as reached:
+            return self._refused(reached)
         _log.debug("broker=%s id=%d %s: registered", broker.broker_name, broker.broker_id, broker.address)
         answer = headers.RegisterBrokerResponse(master.ha_address, master.address) if master else None
         return Command.response(
@@ -161,10 +164,13 @@ class Handlers:
 
     # Settings
 
-    def put_setting(self, request: Command, _: Connection) -> Command:
+    async def put_setting(self, request: Command, _: Connection) -> Command:
         """Save a setting."""
         header = request.header(headers.PutKvConfigRequest)
-        self._settings.put(header.namespace, header.key, header.value)
+        try:
+            await self._settings.put(header.namespace, header.key, header.value)
+        except LimitReached as reached:
+            return self._refused(reached)
         return Command.response(ResponseCode.SUCCESS)
 
     def get_setting(self, request: Command, _: Connection) -> Command:
@@ -175,10 +181,10 @@ class Handlers:
             return _not_found(f"No config item, Namespace: {header.namespace} Key: {header.key}")
         return Command.response(ResponseCode.SUCCESS, headers.GetKvConfigResponse(value))
 
-    def delete_setting(self, request: Command, _: Connection) -> Command:
+    async def delete_setting(self, request: Command, _: Connection) -> Command:
         """Delete a setting."""
         header = request.header(headers.DeleteKvConfigRequest)
-        self._settings.delete(header.namespace, header.key)
+        await self._settings.delete(header.namespace, header.key)
         return Command.response(ResponseCode.SUCCESS)
 
     def list_settings(self, request: Command, _: Connection) -> Command:
@@ -191,15 +197,21 @@ class Handlers:
         """Return the name server's own configuration as lines of ``key=value``."""
         return _success(java_properties.dump(self._options.texts()))
 
-    def update_config(self, request: Command, _: Connection) -> Command:
+    async def update_config(self, request: Command, _: Connection) -> Command:
         """Change settings that can be changed at run time; an unknown name is refused."""
         try:
-            self._options.update(java_properties.parse(request.body))
+            await self._options.update(java_properties.parse(request.body))
         except OptionFixed as error:
             return Command.response(ResponseCode.NO_PERMISSION, remark=str(error))
         except OptionRefused as error:
             return Command.response(ResponseCode.INVALID_PARAMETER, remark=str(error))
         return Command.response(ResponseCode.SUCCESS)
+
+    def _refused(self, reached: LimitReached) -> Command:
+        if reached.limit not in self._reached:
+            self._reached.add(reached.limit)
+            _log.warning("%s; of this limit nothing more is logged", reached)
+        return Command.response(ResponseCode.SYSTEM_ERROR, remark=str(reached))
 
     def _reader(self, connection: Connection) -> RegistrationReader:
         """Return the registration reader of `connection`; when the connection closes, its brokers are removed."""

@@ -14,7 +14,8 @@ import orjson
 
 from broker_core.errors import GantryError
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.settings import SettingsDamaged, write_tree
+from broker_core.namesrv.settings import SettingsDamaged
+from broker_core.namesrv.writing import Writer
 from broker_core.remoting.tls_settings import PREFIX as TLS_PREFIX
 
 FILE_NAME: Final = "namesrvSettings.json"
@@ -48,6 +49,7 @@ class Options:
         self._port = port
         self._file = config.settings_file.with_name(FILE_NAME) if config.settings_file is not None else None
         self._changes: dict[str, str] = _read(self._file) if self._file is not None and self._file.exists() else {}
+        self._writer = None if self._file is None else Writer(self._file, lambda: {_TABLE: self._changes})
         self.config = config
         try:
             for name, text in self._changes.items():
@@ -70,18 +72,23 @@ class Options:
             **dict(config.tls.texts()),
         }
 
-    def update(self, texts: Mapping[str, str]) -> None:
+    async def update(self, texts: Mapping[str, str]) -> None:
         """Change the given settings, all or none; they are on the disk when this returns.
 
-        Raises OptionRefused, OptionFixed.
+        Raises OptionRefused, OptionFixed, and OSError if they could not be written.
         """
         config = self.config
         for name, text in texts.items():
             config = self._changed(config, name, text.strip())
         self.config = config
         self._changes |= {name: text.strip() for name, text in texts.items()}
-        if self._file is not None:
-            write_tree(self._file, {_TABLE: self._changes})
+        if self._writer is not None:
+            await self._writer.written()
+
+    async def close(self) -> None:
+        """Let what is being written end."""
+        if self._writer is not None:
+            await self._writer.close()
 
     def _changed(self, config: NameServerConfig, name: str, text: str) -> NameServerConfig:
         if name in _PATHS:

@@ -83,7 +83,7 @@ class RouteTable:
         """Register a broker; return its master if it is a slave of a known one.
 
         Topics are read from masters only, when the broker is new or its data version changed, and never removed
-        (namesrv/README.md#registration). One whose mastership is over changes nothing. Raises RegistrationRefused.
+        (namesrv/README.md#registration). One whose mastership is over changes nothing. Raises LimitReached.
         """
         known = self._brokers.get(broker.broker_name)
         if self._is_over(broker, known):
@@ -193,16 +193,17 @@ class RouteTable:
         return _state_of(broker.data_version) < _state_of(self._live[holder].data_version)
 
     def _check(self, broker: Registration, holder: object, *, is_first: bool, takes_topics: bool) -> None:
-        """Raise RegistrationRefused for a registration that would exceed a limit."""
+        """Raise LimitReached for a registration that would exceed a limit."""
         limits, name = self._limits, broker.broker_name
+        what = f"broker {name[:80]!r} was not registered"
         if is_first:
-            limits.check("brokers", self._broker_count + 1, name)
+            limits.check("brokers", self._broker_count + 1, what)
         held = {place for address in self._held.get(holder, ()) for place in self._live[address].places}
-        limits.check("brokers_per_connection", len(held | {(name, broker.broker_id)}), name)
+        limits.check("brokers_per_connection", len(held | {(name, broker.broker_id)}), what)
         # The names are counted only where they may be too many: a broker sends all of its topics with each new one.
         if takes_topics and broker.topics is not None and self._route_count + len(broker.topics) > limits.routes:
             news = {topic.topic_name for topic in broker.topics.values()} - self._served.get(name, set())
-            limits.check("routes", self._route_count + len(news), name)
+            limits.check("routes", self._route_count + len(news), what)
 
     def _keep_alive(self, broker: Registration, holder: object, now: int) -> _Live:
         """Note that the address of a broker lives, and on whose connection."""

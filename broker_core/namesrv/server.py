@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Final
 
 from broker_core.clock import now_ms
 from broker_core.namesrv.changes import ChangeRefused, changes_from
 from broker_core.namesrv.config import NameServerConfig
-from broker_core.namesrv.handlers import Answer, Handlers
+from broker_core.namesrv.handlers import Handlers
 from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
@@ -53,7 +53,8 @@ class NameServer:
         self.options = Options(config, port=lambda: self.port)
         self.config = self.options.config
         self.routes = RouteTable(config.routes)
-        handlers = Handlers(self.routes, Settings(config.settings_file), self.options, now_ms)
+        self._settings = Settings(config.settings_file, config.settings)
+        handlers = Handlers(self.routes, self._settings, self.options, now_ms)
         dispatch = Dispatch({ChangeRefused: ResponseCode.NO_PERMISSION})
         if config.change_networks is not None:
             dispatch.before(changes_from(config.change_networks))
@@ -83,6 +84,8 @@ class NameServer:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._scanning
         await self._server.close()
+        await self._settings.close()
+        await self.options.close()
 
     def expire(self, now: int) -> None:
         """Remove the brokers that have been silent for too long at `now` (ms), and close their connections."""
@@ -99,12 +102,13 @@ class NameServer:
             self.expire(now_ms())
 
 
-def _once(ready: asyncio.Event, answer: Answer) -> Handler:
+def _once(ready: asyncio.Event, answer: Handler) -> Handler:
     """Return a handler that waits until the event is set."""
 
-    async def wait(request: Command, connection: Connection) -> Command:
+    async def wait(request: Command, connection: Connection) -> Command | None:
         await ready.wait()
-        return answer(request, connection)
+        result = answer(request, connection)
+        return await result if isinstance(result, Awaitable) else result
 
     def handle(request: Command, connection: Connection) -> Result:
         return answer(request, connection) if ready.is_set() else wait(request, connection)

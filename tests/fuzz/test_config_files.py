@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +120,7 @@ def test_damaged_settings_of_the_name_server(tmp_path: Path) -> None:
     def case(random: Random) -> None:
         path.write_bytes(mutate(random, sound))
         settings = Settings(path)
-        settings.put("ns", "k", "w")
+        asyncio.run(settings.put("ns", "k", "w"))
         assert Settings(path).find("ns", "k") == "w"
 
     run_cases(500, case, named=SettingsDamaged)

@@ -56,7 +56,7 @@ async def hosted(folder: Path, **config: Any) -> AsyncIterator[Hosted]:
     """Start a controller with the file engine in a name server."""
     chosen = replace(ControllerConfig(folder, cluster="C"), **config)
     controller = await Controller.open(chosen, who="n1")
-    server = NameServer(NameServerConfig(port=0), guests=controller.table())
+    server = NameServer(NameServerConfig(port=0, settings_file=folder / "kvConfig.json"), guests=controller.table())
     client = RemotingClient()
     await server.start()
     await controller.start()

@@ -16,8 +16,8 @@ def options_in(folder: Path) -> Options:
     return Options(NameServerConfig(settings_file=folder / "kvConfig.json"), port=lambda: 9876)
 
 
-def test_a_change_is_there_after_a_restart(tmp_path: Path) -> None:
-    options_in(tmp_path).update({"orderMessageEnable": "TRUE"})
+async def test_a_change_is_there_after_a_restart(tmp_path: Path) -> None:
+    await options_in(tmp_path).update({"orderMessageEnable": "TRUE"})
 
     again = options_in(tmp_path)
 
@@ -25,26 +25,26 @@ def test_a_change_is_there_after_a_restart(tmp_path: Path) -> None:
     assert again.texts()["orderMessageEnable"] == "true"
 
 
-def test_a_name_server_without_a_file_can_be_changed_too() -> None:
+async def test_a_name_server_without_a_file_can_be_changed_too() -> None:
     options = Options(NameServerConfig(), port=lambda: 9876)
 
-    options.update({"orderMessageEnable": "true"})
+    await options.update({"orderMessageEnable": "true"})
 
     assert options.config.order_message_enable
 
 
-def test_nothing_changes_when_one_name_is_wrong(tmp_path: Path) -> None:
+async def test_nothing_changes_when_one_name_is_wrong(tmp_path: Path) -> None:
     options = options_in(tmp_path)
 
     with pytest.raises(OptionRefused, match="has no setting 'colour'"):
-        options.update({"orderMessageEnable": "true", "colour": "blue"})
+        await options.update({"orderMessageEnable": "true", "colour": "blue"})
 
     assert not options.config.order_message_enable
 
 
-def test_what_the_start_set_is_fixed(tmp_path: Path) -> None:
+async def test_what_the_start_set_is_fixed(tmp_path: Path) -> None:
     with pytest.raises(OptionFixed, match="listenPort can be set only at the start"):
-        options_in(tmp_path).update({"listenPort": "1"})
+        await options_in(tmp_path).update({"listenPort": "1"})
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"settings": 1}', '{"settings": {"listenPort": "1"}}'])
@@ -55,10 +55,10 @@ def test_a_damaged_file_is_said_so(tmp_path: Path, text: str) -> None:
         options_in(tmp_path)
 
 
-def test_networks_that_may_change_it_are_told_and_fixed() -> None:
+async def test_networks_that_may_change_it_are_told_and_fixed() -> None:
     options = Options(NameServerConfig(change_networks=Networks.parse("10.20.0.0/16")), port=lambda: 9876)
 
     assert options.texts()["changeNetworks"] == "10.20.0.0/16"
     assert "changeNetworks" not in Options(NameServerConfig(), port=lambda: 9876).texts()
     with pytest.raises(OptionFixed, match="changeNetworks can be set only at the start"):
-        options.update({"changeNetworks": ""})
+        await options.update({"changeNetworks": ""})

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from broker_core.namesrv.limits import RegistrationRefused, RouteLimits
+from broker_core.namesrv.limits import LimitReached, RouteLimits
 from broker_core.namesrv.routes import MASTER_ID, Master, Registration, RouteTable
 from broker_core.protocol.bodies import DataVersion, QueueData, TopicConfig
 
@@ -175,7 +175,7 @@ def test_the_brokers_of_one_connection_are_limited_and_known_ones_may_register_a
     table = RouteTable(RouteLimits(brokers_per_connection=2))
     for address, name in ((A, "one"), (B, "two"), (A, "one")):
         table.register(broker(address, name=name), holder="c", now=0)
-    with pytest.raises(RegistrationRefused, match="limit brokers_per_connection=2 reached: broker 'three'"):
+    with pytest.raises(LimitReached, match="limit brokers_per_connection=2 reached: broker 'three'"):
         table.register(broker(A, "orders", name="three"), holder="c", now=0)
     assert table.names() == ["east", "one", "two"]
     assert table.topics() == []
@@ -193,10 +193,10 @@ def test_nothing_is_kept_of_a_broker_that_has_left() -> None:
 def test_all_brokers_and_all_routes_are_limited() -> None:
     table = RouteTable(RouteLimits(brokers=2, routes=3))
     table.register(broker(A, "t1", "t2"), holder=A, now=0)
-    with pytest.raises(RegistrationRefused, match="limit routes=3 reached: broker 'broker-b'"):
+    with pytest.raises(LimitReached, match="limit routes=3 reached: broker 'broker-b'"):
         table.register(broker(B, "t1", "t2", name="broker-b"), holder=B, now=0)
     table.register(broker(B, "t1", name="broker-b"), holder=B, now=0)
-    with pytest.raises(RegistrationRefused, match="limit brokers=2 reached: broker 'broker-c'"):
+    with pytest.raises(LimitReached, match="limit brokers=2 reached: broker 'broker-c'"):
         table.register(broker("c:1", name="broker-c"), holder="c", now=0)
     table.delete_topic("t2")
     table.unregister("broker-a", 0, A)
