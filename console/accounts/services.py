@@ -20,9 +20,12 @@ from console.accounts import tokens
 from console.accounts.hashing import hashing
 from console.accounts.models import Role, RoleChoice, Token, User
 from console.audit.record import Actor, record
-from console.errors import AlreadyExists
+from console.errors import AlreadyExists, Conflict
 from console.rows import unless_taken
 
+MAX_USERS: Final = 1_000
+MAX_TOKENS: Final = 100
+"""Tokens of one user."""
 # The resolution of "last used": one write per token and minute, regardless of the number of requests.
 LAST_USED_STEP: Final = timedelta(minutes=1)
 
@@ -49,12 +52,14 @@ class WrongPassword(GantryError):
 def add_user(by: Actor, *, username: str, password: str, role: str | None, own_roles: Sequence[Role] = ()) -> User:
     """Add a user with a built-in role, others, or both.
 
-    Raises AlreadyExists, or Django's ValidationError for a password that is too weak.
+    Raises AlreadyExists, Conflict if there are `MAX_USERS`, or Django's ValidationError for a weak password.
     """
     user = User(username=username, role=role or "")
     _set_password(by, user, password)
     same_name = User.objects.filter(username__iexact=username)
     with unless_taken(same_name, AlreadyExists(f"User {username!r} already exists.")):
+        if User.objects.count() >= MAX_USERS:
+            raise Conflict(f"There are {MAX_USERS} users, and more are not allowed; delete one first.")
         user.save()
         user.own_roles.set(own_roles)
         record(by, "user.create", f"users/{username}", after=_user_state(user))
@@ -148,9 +153,16 @@ def choose_language(by: Actor, user: User, language: str | None) -> None:
 def add_token(
     by: Actor, user: User, *, name: str, scopes: list[str], expires_at: datetime | None = None
 ) -> tuple[Token, str]:
-    """Create a token for the user; return its row and its text, which is not stored. Raises AlreadyExists."""
+    """Create a token for the user; return its row and its text, which is not stored.
+
+    Raises AlreadyExists, or Conflict if the user has `MAX_TOKENS`.
+    """
     made = tokens.make()
     with unless_taken(user.tokens.filter(name=name), AlreadyExists(f"You already have a token named {name!r}.")):
+        if user.tokens.count() >= MAX_TOKENS:
+            raise Conflict(
+                f"{user.username} has {MAX_TOKENS} tokens, and more are not allowed for one user; remove one first."
+            )
         token = Token.objects.create(
             user=user, name=name, key=made.key, digest=made.digest, scopes=scopes, expires_at=expires_at
         )

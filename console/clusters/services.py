@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -27,6 +27,8 @@ from console.moments import rfc3339
 from console.rows import unless_taken
 
 EMBEDDED = "local"
+MAX_CLUSTERS: Final = 50
+"""All clusters of the console, the embedded one included: the sampler stands as many."""
 
 
 async def find_address(name: str) -> ClusterAddress | None:
@@ -79,10 +81,15 @@ def add(
     secret_key: str = "",
     tls: Mapping[str, Any] | None = None,
 ) -> Cluster:
-    """Add an Apache RocketMQ cluster; raise AlreadyExists, and ValidationError for half an account."""
+    """Add an Apache RocketMQ cluster.
+
+    Raises AlreadyExists, Conflict if there are `MAX_CLUSTERS`, and ValidationError for half an account.
+    """
     changed_account(Cluster(), access_key, secret_key)
     refusal = AlreadyExists(f"There is already a cluster named {name!r}.")
     with unless_taken(Cluster.objects.filter(name=name), refusal):
+        if Cluster.objects.count() >= MAX_CLUSTERS:
+            raise Conflict(f"There are {MAX_CLUSTERS} clusters, and more are not allowed; delete one first.")
         cluster = Cluster.objects.create(
             name=name,
             kind=ClusterKind.ROCKETMQ,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,6 +14,7 @@ from rest_framework.exceptions import ValidationError
 
 from broker_core.errors import GantryError
 from console.audit.record import Actor, record
+from console.errors import Conflict
 from console.jobs import owners, runs
 from console.jobs.models import Job, JobDocument, JobState, Schedule
 from console.jobs.requests import continues_last_success, waits_for_schedule
@@ -21,6 +22,8 @@ from console.jobs.services import cancel, create
 from console.jobs.times import next_time
 from console.rows import row_of, unless_taken
 from console.shapes import as_json
+
+MAX_SCHEDULES: Final = 500
 
 
 class ScheduleChoices(Struct, frozen=True, kw_only=True):
@@ -46,10 +49,15 @@ class RunWaits(GantryError):
 
 
 def add_schedule(by: Actor, fields: Mapping[str, Any]) -> Schedule:
-    """Add a schedule; its first run is at the first of its times after now. Raises ValidationError for a taken name."""
+    """Add a schedule; its first run is at the first of its times after now.
+
+    Raises ValidationError for a taken name, Conflict if there are `MAX_SCHEDULES`.
+    """
     schedule = Schedule(**fields, created_by_id=by.user_id, **owners.token_of(by))
     schedule.next_run_at = _next_run(schedule)
     with unless_taken(same_name(schedule), name_taken()):
+        if Schedule.objects.count() >= MAX_SCHEDULES:
+            raise Conflict(f"There are {MAX_SCHEDULES} schedules, and more are not allowed; delete one first.")
         schedule.save()
         record(by, "schedule.create", f"schedules/{schedule.id}", after=as_json(choices_of(schedule)))
     return schedule

@@ -17,6 +17,7 @@ from console.accounts.models import RoleChoice, User
 from console.accounts.rights import VERBS
 from console.audit.record import Actor
 from console.clusters import services as clusters
+from console.errors import Conflict
 
 FIRST_ADMIN: Final = "admin"
 _BY: Final = Actor.system("bootstrap")
@@ -57,7 +58,10 @@ def _bootstrapped(token_name: str | None) -> dict[str, str | bool]:
     user = User.objects.get(username=answer["username"])
     for lost in user.tokens.filter(name=token_name):
         accounts.remove_token(_BY, lost)
-    _, text = accounts.add_token(_BY, user, name=token_name, scopes=list(VERBS), expires_at=None)
+    try:
+        _, text = accounts.add_token(_BY, user, name=token_name, scopes=list(VERBS), expires_at=None)
+    except Conflict as error:
+        raise CommandError(str(error)) from error
     return {**answer, "token": text}
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from console.accounts import rights, services
 from console.accounts.models import User
 from console.audit.record import Actor
+from console.errors import Conflict
 
 _LONGEST_DAYS = 3650
 
@@ -54,7 +55,10 @@ class Command(BaseCommand):
         if user.tokens.filter(name=options["name"]).exists():
             raise CommandError(f"{user.username} already has a token named {options['name']!r}; remove it first")
         scopes = options["scope"] or list(rights.VERBS)
-        _, text = services.add_token(
-            Actor.system("command line"), user, name=options["name"], scopes=scopes, expires_at=expires_at
-        )
+        try:
+            _, text = services.add_token(
+                Actor.system("command line"), user, name=options["name"], scopes=scopes, expires_at=expires_at
+            )
+        except Conflict as error:
+            raise CommandError(str(error)) from error
         self.stdout.write(text)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from console.accounts import services
 from console.accounts.models import Token, User
 from console.audit.models import AuditRecord
+from console.errors import AlreadyExists, Conflict
 from tests.support.cast import BY, PASSWORD, Cast
 
 
@@ -30,6 +31,20 @@ def test_a_weak_password_is_refused(cast: Cast) -> None:
         with pytest.raises(ValidationError):
             services.add_user(BY, username="operator2", password=weak, role="viewer")
     assert not User.objects.filter(username="operator2").exists()
+
+
+def test_users_and_the_tokens_of_one_have_a_limit(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "MAX_USERS", User.objects.count())
+    with pytest.raises(Conflict, match="users, and more are not allowed"):
+        services.add_user(BY, username="mia", password=PASSWORD, role="viewer")
+    viewer = cast["viewer"]
+    for number in range(services.MAX_TOKENS - viewer.tokens.count()):
+        services.add_token(BY, viewer, name=f"t{number}", scopes=["read"])
+    with pytest.raises(Conflict, match="viewer has 100 tokens"):
+        services.add_token(BY, viewer, name="one more", scopes=["read"])
+    with pytest.raises(AlreadyExists):
+        services.add_token(BY, viewer, name="t0", scopes=["read"])
+    services.add_token(BY, cast["admin"], name="of another user", scopes=["read"])
 
 
 def test_a_change_of_role_is_recorded_before_and_after(cast: Cast) -> None:

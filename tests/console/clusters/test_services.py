@@ -57,6 +57,13 @@ def test_a_cluster_is_found_by_its_name() -> None:
     assert find("mars") is None
 
 
+def test_clusters_have_a_limit(db: None) -> None:
+    for number in range(services.MAX_CLUSTERS - Cluster.objects.count()):
+        services.add(BY, name=f"c{number}", name_servers=["127.0.0.1:1"])
+    with pytest.raises(Conflict, match="There are 50 clusters, and more are not allowed"):
+        services.add(BY, name="one-more", name_servers=["127.0.0.1:1"])
+
+
 def test_every_change_of_the_list_is_recorded(db: None) -> None:
     row = services.add(BY, name="prod", name_servers=["a:9876"])
     services.change(BY, row, name_servers=["b:9876"])

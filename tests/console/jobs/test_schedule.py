@@ -12,7 +12,7 @@ from django.utils import timezone
 from console.accounts.models import User
 from console.alerts.job_values import late
 from console.audit.record import Actor
-from console.errors import NotKnown
+from console.errors import Conflict, NotKnown
 from console.fields import moment
 from console.jobs import covering, errors, runs, schedules, services
 from console.jobs import schedule as clock
@@ -48,6 +48,14 @@ def schedule(**changes: Any) -> Schedule:
     Schedule.objects.filter(pk=made.pk).update(next_run_at=NOON, created_at=NOON - timedelta(hours=1))
     made.refresh_from_db()
     return made
+
+
+def test_schedules_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedules, "MAX_SCHEDULES", 2)
+    schedule(name="a")
+    schedule(name="b")
+    with pytest.raises(Conflict, match="There are 2 schedules, and more are not allowed"):
+        schedule(name="c")
 
 
 def test_nothing_fires_before_its_time() -> None:

@@ -77,3 +77,9 @@ def test_a_token_that_cannot_be_is_refused(cast: Cast, options: dict[str, Any]) 
     with pytest.raises(CommandError):
         run("create_token", **options)
     assert Token.objects.count() == 1
+
+
+def test_one_token_too_many_is_refused_in_words(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "MAX_TOKENS", 0)
+    with pytest.raises(CommandError, match="more are not allowed for one user"):
+        run("create_token", user="viewer", name="x")
