@@ -39,7 +39,7 @@ class Repeated:
         self._clock = clock
         self._said: dict[str, tuple[float, int]] = {}
 
-    def warning(self, cause: object, msg: str, *args: object) -> None:
+    def warning(self, cause: object, msg: str, *args: object, exc_info: BaseException | None = None) -> None:
         """Log the line, which is the first of its cause, unless another one of that cause was logged before."""
         now, key = self._clock(), str(cause)
         said_at, left_out = self._said.get(key, (now - QUIET_S, 0))
@@ -50,9 +50,9 @@ class Repeated:
             self._said.clear()
         self._said[key] = now, 0
         if left_out:
-            self._log.warning(f"{msg} (%d times more since the last line)", *args, left_out)
+            self._log.warning(f"{msg} (%d times more since the last line)", *args, left_out, exc_info=exc_info)
         else:
-            self._log.warning(msg, *args)
+            self._log.warning(msg, *args, exc_info=exc_info)
 
 
 def configure(level: str = "INFO") -> None:

@@ -19,8 +19,10 @@ from broker_core.client.errors import AccessDenied
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from console.clusters.memory import aremembered
+from console.clusters.models import Cluster
 from console.clusters.reasons import reason_of
 from console.clusters.services import EMBEDDED
+from console.lag import rounds
 from gateway.data.parts import DataPlaneParts
 from gateway.health import BEATS, CHECK_SECONDS, Check, Health, NotUp, beat_check
 
@@ -31,6 +33,7 @@ MEANINGS: Final = {
     "sampler": "The sampler of lag and rates gave a sign of life in the last 30 s.",
     "worker": "The worker of jobs gave a sign of life in the last 30 s.",
     "beat": "The starter of schedules gave a sign of life in the last 30 s.",
+    "sampling": "Each cluster of the console was sampled in the last 60 s, which is 60 times the interval.",
     "brokers": "Every broker of the cluster local answers, the known ones that are not listed included.",
     "disk": "The disk of each of these brokers is less than 90 % full.",
     "dispatch": "Less than 64 MiB of each broker's commit log wait to be added to the consume queues.",
@@ -39,6 +42,9 @@ MEANINGS: Final = {
 _FULL: Final = 0.9
 # A silent broker is named, which takes an end before that of the check.
 _BROKER_MS: Final = int(CHECK_SECONDS * 750)
+# A round may take half of it; `MEANINGS` says it.
+_NOT_SAMPLED_MS: Final = 60_000
+_MOST_NAMED: Final = 5
 _BEHIND_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -74,7 +80,15 @@ def everything(parts: DataPlaneParts) -> Health:
         late = (_dispatch(at, each.dispatch_behind_bytes) for at, each in answers.found.items())
         _raise_if_any([*silent, *late])
 
-    return Health({**_needed(parts), "brokers": brokers, "disk": disk, "dispatch": dispatch})
+    async def sampling() -> None:
+        ends, now = await rounds.ends(parts.redis), now_ms()
+        # One that was just added is excused as long.
+        seen = [(name, ends.get(name, added)) for name, added in (await sync_to_async(_added_clusters)()).items()]
+        late = sorted((at, name) for name, at in seen if now - at > _NOT_SAMPLED_MS)
+        named = [f"{name} was not sampled for {(now - at) // 1000} s" for at, name in late[:_MOST_NAMED]]
+        _raise_if_any([*named, f"and {len(late) - _MOST_NAMED} more" if len(late) > _MOST_NAMED else None])
+
+    return Health({**_needed(parts), "sampling": sampling, "brokers": brokers, "disk": disk, "dispatch": dispatch})
 
 
 def _needed(parts: DataPlaneParts) -> dict[str, Check]:
@@ -116,6 +130,12 @@ def _ask_database() -> None:
     close_old_connections()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
+
+
+def _added_clusters() -> dict[str, int]:
+    """Return when each cluster was added (ms since the epoch)."""
+    close_old_connections()
+    return {name: int(at.timestamp() * 1000) for name, at in Cluster.objects.values_list("name", "created_at")}
 
 
 def _disk(address: str, used: float | None) -> str | None:

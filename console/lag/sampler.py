@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from dataclasses import replace
 from typing import Final
 
 import msgspec
 import redis.asyncio
 from django.conf import settings
+from django.db import Error as DatabaseError
 
 from broker_core.clock import now_ms
+from broker_core.errors import GantryError
+from broker_core.logs import Repeated, get_logger
 from console.activity import feed
 from console.activity.watch import ActivityWatch
 from console.alerts.watch import ClusterWatch
@@ -19,7 +21,7 @@ from console.clusters.connections import Connections
 from console.clusters.memory import SavedMemory, store_ids
 from console.clusters.models import Cluster
 from console.clusters.services import find_address
-from console.lag import history, lease_consumers, topic_history
+from console.lag import history, lease_consumers, rounds, topic_history
 from console.lag.broker_watch import Shown
 from console.lag.publishing import ClusterPublisher
 from console.lag.reading import Memory, Reader
@@ -37,11 +39,17 @@ _BEAT_TTL_SECONDS: Final = 60
 _CLUSTERS_EVERY_SECONDS: Final = 5.0
 # A step that hangs must end; steps with thousands of groups take long.
 _STEP_TIMEOUT_SECONDS: Final = 30.0
+# All clusters share them, and wait for each other's commands: no command takes long.
+_CONNECTIONS: Final = 32
+_PLACE_SECONDS: Final = 20.0
 _LAST_KNOWN_KEY: Final = "gantry:last-known:"
 _LAST_KNOWN_EVERY_MS: Final = 10_000
 _LAST_KNOWN_SECONDS: Final = 7 * 24 * 3600
 
-_log = logging.getLogger(__name__)
+# What keeps a round from its end without being a mistake of the code: the next one tries again.
+_PASSING: Final = (GantryError, redis.RedisError, DatabaseError, OSError)
+
+_log = get_logger(__name__)
 
 
 async def _pause(seconds: float) -> None:
@@ -173,8 +181,14 @@ class Sampler:
     """Samples all clusters of the console, each in its own task, so that a silent cluster does not delay the others."""
 
     def __init__(self) -> None:
-        self._store = redis.asyncio.Redis.from_url(settings.GANTRY_REDIS_URL)
+        pool = redis.asyncio.BlockingConnectionPool.from_url(
+            settings.GANTRY_REDIS_URL, max_connections=_CONNECTIONS, timeout=_PLACE_SECONDS
+        )
+        self._store = redis.asyncio.Redis.from_pool(pool)
         self._connections = Connections(find_address, store_ids)
+        self._ended: dict[str, int] = {}
+        """When the last round of each cluster ended, and is not written yet (ms since the epoch)."""
+        self._failures = Repeated(_log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._leadership = Leadership(self._store, LEADER_KEY)
 
@@ -193,8 +207,10 @@ class Sampler:
         while True:
             try:
                 await self._store.set(BEAT_KEY, now_ms(), ex=_BEAT_TTL_SECONDS)
+                ended, self._ended = self._ended, {}
+                await rounds.keep(self._store, ended)
             except redis.RedisError as error:
-                _log.warning("redis: the heartbeat was not written (%s)", error)
+                self._failures.warning("beat", "redis: the heartbeat was not written (%s)", error)
             await _pause(STEP_SECONDS)
 
     async def _follow_clusters(self, group: asyncio.TaskGroup) -> None:
@@ -215,6 +231,7 @@ class Sampler:
         """Delete the figures and events of a deleted cluster: another one may get its name."""
         try:
             await self._store.delete(_LAST_KNOWN_KEY + name)
+            await rounds.forget(self._store, [name])
             await topic_history.forget(self._store, name)
             await feed.forget(name, store=self._store)
         except redis.RedisError as error:
@@ -226,20 +243,24 @@ class Sampler:
         decisions, pages = ReplicaWatch(name, self._store), ReplicaPages(name, self._store)
         sampler = ClusterSampler(name, self._connections, self._store, None, watch, activity, decisions, pages)
         clock = asyncio.get_running_loop().time
-        failed_before = False
         try:
             while True:
                 started = clock()
                 try:
                     async with asyncio.timeout(_STEP_TIMEOUT_SECONDS):
                         await sampler.step(now_ms())
-                    failed_before = False
+                    self._ended[name] = now_ms()
                 except Exception as error:  # noqa: BLE001 - the top of a task
-                    if not failed_before:
-                        _log.exception("cluster=%s: sampling failed (%s)", name, error)
-                    failed_before = True
+                    self._note_failure(name, error)
                     await sampler.fail(now_ms())
                 await _pause(max(0.05, STEP_SECONDS - (clock() - started)))
         finally:
             await sampler.close()
             await self._connections.leave(name)
+
+    def _note_failure(self, name: str, error: Exception) -> None:
+        """Log a failed round, once in a while for all clusters that fail for the same reason."""
+        is_late = isinstance(error, TimeoutError) and not str(error)
+        reason = f"not within {_STEP_TIMEOUT_SECONDS:g} s" if is_late else str(error) or type(error).__name__
+        traceback = None if isinstance(error, _PASSING) else error
+        self._failures.warning(reason, "cluster=%s: sampling failed (%s)", name, reason, exc_info=traceback)

@@ -8,12 +8,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import redis.asyncio
 
 from broker_core.client.admin.clusters import BrokerRuntime
 from broker_core.client.answers import Answers
 from broker_core.client.errors import AccessDenied, TimedOut, Unreachable
+from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from console.clusters.memory import Remembered, RememberedBroker
+from console.clusters.models import Cluster
+from console.lag import rounds
 from gateway import health_checks
 from gateway.health_checks import MEANINGS, everything
 
@@ -105,6 +109,22 @@ async def test_where_no_broker_is_listed_or_known_nothing_is_called_healthy(
     known.clear()
     state = await everything(parts(Answers())).state()
     assert state.reasons[name] == "no broker is listed"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_cluster_that_the_sampler_does_not_reach_is_named(redis_url: str) -> None:
+    for name in ("east", "west", "new"):
+        await Cluster.objects.acreate(name=name, name_servers=["127.0.0.1:1"])
+    await Cluster.objects.exclude(name="new").aupdate(created_at=SEEN)
+    async with redis.asyncio.Redis.from_url(redis_url) as store:
+        asked = parts(Answers({"b:1": BrokerRuntime(GOOD)}))
+        asked.redis = store
+        await rounds.keep(store, {"east": now_ms() - 2_000, "west": now_ms() - 90_500})
+        assert (await everything(asked).state()).reasons["sampling"] == "west was not sampled for 90 s"
+        await rounds.keep(store, {"west": now_ms()})
+        assert (await everything(asked).state()).reasons["sampling"] is None
+        await rounds.forget(store, ["east"])
+        assert "east was not sampled for" in str((await everything(asked).state()).reasons["sampling"])
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,15 @@ from msgspec.structs import asdict
 from broker_core.client.consumer.pop import LeaseConsumer
 from broker_core.client.errors import GroupNotFound
 from broker_core.client.producer import Producer
+from broker_core.clock import now_ms
 from broker_core.protocol.message import Message
 from console import live
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import ClusterAddress, Connections
 from console.clusters.memory import remembered
 from console.clusters.models import Cluster
-from console.clusters.services import ensure_embedded
-from console.lag import current, history
+from console.clusters.services import MAX_CLUSTERS, ensure_embedded
+from console.lag import current, history, rounds
 from console.lag import sampler as sampler_module
 from console.lag.broker_watch import Shown
 from console.lag.sampler import BEAT_KEY, LEADER_KEY, ClusterSampler, Sampler
@@ -321,3 +322,53 @@ async def test_a_round_that_passes_over_its_cancellation_is_the_last(
 
         assert work.cancelled()
         assert rounds == 1
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_as_many_clusters_as_are_allowed_share_a_few_connections(
+    redis_of_test: str, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sampler_module, "_CONNECTIONS", 2)
+    settings.GANTRY_NAME_SERVERS = ["127.0.0.1:1"]
+    await sync_to_async(ensure_embedded)()
+    names = [f"c{number}" for number in range(MAX_CLUSTERS - 1)]
+    for name in names:
+        await Cluster.objects.acreate(name=name, name_servers=["127.0.0.1:1"])
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        await store.delete(LEADER_KEY)
+        work = asyncio.create_task(Sampler().run())
+        for _ in range(2):  # also after all of them have begun
+            begun = now_ms()
+
+            async def all_were_sampled(since: int = begun) -> bool:
+                ends = await rounds.ends(store)
+                return all(ends.get(name, 0) >= since for name in ["local", *names])
+
+            await eventually(all_were_sampled)
+        await _end(work)
+    assert "sampling failed" not in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_rounds_that_fail_for_one_reason_are_one_line(
+    redis_of_test: str, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.GANTRY_NAME_SERVERS = ["127.0.0.1:1"]
+    await sync_to_async(ensure_embedded)()
+    await Cluster.objects.acreate(name="east", name_servers=["127.0.0.1:1"])
+    failed: set[str] = set()
+
+    async def step(sampler: ClusterSampler, __: int) -> None:
+        failed.add(sampler._name)
+        raise redis.ConnectionError("No connection available.")
+
+    monkeypatch.setattr(ClusterSampler, "step", step)
+    async with redis.asyncio.Redis.from_url(redis_of_test) as store:
+        await store.delete(LEADER_KEY, BEAT_KEY)
+        await rounds.forget(store, ["local", "east"])
+        work = asyncio.create_task(Sampler().run())
+        await eventually(lambda: failed == {"local", "east"})
+        await _end(work)
+        assert not {"local", "east"} & (await rounds.ends(store)).keys()
+    lines = [each for each in caplog.records if "sampling failed" in each.getMessage()]
+    assert [(each.exc_info, each.levelname) for each in lines] == [(None, "WARNING")]
