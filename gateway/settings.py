@@ -131,6 +131,7 @@ MIDDLEWARE = [
     "gateway.control.rates.RateHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "gateway.control.pages.ConsoleFilesMiddleware",
+    "gateway.control.middleware.EncodedSlashMiddleware",
     "gateway.control.text_offsets.TextOffsetsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -17,6 +17,6 @@ urlpatterns = [
     path("api/v1/", include("console.urls")),
     path("docs/api", pages.ApiDocs.as_view(), name="api-docs"),
     # An unknown path of the API gets a problem, not the console's page.
-    re_path(r"^(?:api|ws|static|assets)(?:/.*)?$", pages.not_found),
-    re_path(r"^.*$", pages.console, name="console"),
+    re_path(r"(?s)^(?:api|ws|static|assets)(?:/.*)?$", pages.not_found),
+    re_path(r"(?s)^.*$", pages.console, name="console"),
 ]
