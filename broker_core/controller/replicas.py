@@ -33,6 +33,7 @@ from broker_core.protocol.bodies.controller import (
     NameState,
     ReplicaState,
     encode_state,
+    has_room_for_another,
     life_number,
     new_state,
 )
@@ -126,8 +127,7 @@ def _apply_id(state: NameState | None, command: ApplyId) -> Decided:
 
 
 def _check_room_for_another(state: NameState) -> None:
-    """Raise Refused where half of a state is full: the rest is for what happens to those that are there."""
-    if len(encode_state(state)) > STATE_BYTES // 2:
+    if not has_room_for_another(state):
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,
             f"{state.name} has {len(state.replicas)} replicas, and there is no room for another: remove those that "

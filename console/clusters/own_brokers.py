@@ -13,6 +13,7 @@ from typing import Final
 MOST_BROKERS: Final = 16
 MOST_REPLICAS: Final = 5
 FIRST_FOLDER: Final = "broker"
+_FEWEST_FOR_TWO: Final = 3
 
 
 def broker_names(count: int) -> list[str]:
@@ -23,6 +24,15 @@ def broker_names(count: int) -> list[str]:
 def replica_names(count: int) -> list[str]:
     """Return what `make up` calls `count` replicas of its one broker: ``replica-1``, ``replica-2``, …"""
     return [f"replica-{number}" for number in range(1, count + 1)]
+
+
+def least_in_sync(replicas: int) -> int:
+    """Return how many of so many replicas `make up` wants in sync for sends.
+
+    With three or more a message is answered when two have it, so that it survives the loss of one. Two could not go on
+    after the loss of one then.
+    """
+    return 2 if replicas >= _FEWEST_FOR_TWO else 1
 
 
 def folder_of(data: Path, broker: str) -> Path:

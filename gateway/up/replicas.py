@@ -11,7 +11,7 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
-from console.clusters.own_brokers import broker_names
+from console.clusters.own_brokers import broker_names, least_in_sync
 from gateway.own_tls import own_tls
 from gateway.up.config import UpConfig
 
@@ -21,7 +21,6 @@ HA_PORT_ABOVE: Final = 1
 """A master has a port for its slaves, this far above its own."""
 
 _CLUSTER: Final = "local"
-_FEWEST_FOR_TWO: Final = 3
 _ANSWER_SECONDS: Final = 2.0
 _LOOK_SECONDS: Final = 0.1
 
@@ -47,17 +46,13 @@ def controller_settings(config: UpConfig) -> dict[str, str]:
 
 
 def replica_settings(config: UpConfig) -> dict[str, str]:
-    """Return the settings of each replica; none for one broker.
-
-    With three or more a message is answered when two have it, so that it survives the loss of one. Two could not go on
-    after the loss of one then.
-    """
+    """Return the settings of each replica; none for one broker."""
     if config.replicas == 1:
         return {}
     return {
         "enableControllerMode": "true",
         "controllerAddr": f"{config.reachable_host}:{config.namesrv_port}",
-        "minInSyncReplicas": "2" if config.replicas >= _FEWEST_FOR_TWO else "1",
+        "minInSyncReplicas": str(least_in_sync(config.replicas)),
     }
 
 

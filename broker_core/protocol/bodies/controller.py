@@ -118,6 +118,11 @@ def new_state(name: str, cluster: str) -> NameState:
     )  # fmt: skip
 
 
+def has_room_for_another(state: NameState) -> bool:
+    """Return whether a further replica may come: half of a state is for what happens to those that are there."""
+    return len(encode_state(state)) <= STATE_BYTES // 2
+
+
 def encode_state(state: NameState) -> bytes:
     """Return the text of a state: strict JSON."""
     return encode_strict(state)
