@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Final
 
 from django.db import transaction
@@ -26,9 +26,9 @@ MAX_KEPT: Final = 200
 
 
 def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
-    """Store each state that differs from the last one of its name in epoch, master or set, and elections between.
+    """Store each state that differs from the last one of its name in epoch, master, set or replicas.
 
-    `at`, when they were seen, is in ms since 1970.
+    Elections between are stored too. `at`, when they were seen, is in ms since 1970.
     """
     with transaction.atomic():
         owner = Cluster.objects.filter(name=cluster).first()
@@ -36,6 +36,9 @@ def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
             return
         for state in states:
             last = SeenDecision.objects.filter(cluster=owner, broker=state.name).first()
+            if last is not None and last.replicas is None:
+                last.replicas = sorted(state.replicas)
+                last.save(update_fields=["replicas"])
             for made in [*_elected(owner, state, last, at), _of(owner, state, at)]:
                 if last is None or _what(last) != _what(made):
                     made.save()
@@ -45,8 +48,9 @@ def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
 
 def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
     """Return the last decisions, the newest first; none of a name that no controller knows."""
-    rows = _rows(cluster).filter(broker=broker)[:limit]
-    return ReplicaHistory(broker=broker, items=[_shown(row) for row in rows])
+    rows = list(_rows(cluster).filter(broker=broker)[: limit + 1])
+    items = [_shown(row, before) for row, before in zip_longest(rows, rows[1:])]
+    return ReplicaHistory(broker=broker, items=items[:limit])
 
 
 def is_seen(cluster: str, broker: str) -> bool:
@@ -115,6 +119,8 @@ def _elected(owner: Cluster, state: NameState, last: SeenDecision | None, at: in
             version=each.version,
             master_id=each.master.id,
             in_sync=sorted(each.in_sync),
+            # An election says nothing of others: who came or went is told with the state.
+            replicas=sorted(state.replicas) if last is None else last.replicas,
             why=each.why,
             by=each.by,
             decided_at=_moment(each.at),
@@ -133,6 +139,7 @@ def _of(owner: Cluster, state: NameState, at: int) -> SeenDecision:
         version=state.version,
         master_id=None if state.master is None else state.master.id,
         in_sync=sorted(state.in_sync),
+        replicas=sorted(state.replicas),
         why=state.last.why,
         by=state.last.by,
         decided_at=_moment(state.last.at) if state.last.at else None,
@@ -140,8 +147,8 @@ def _of(owner: Cluster, state: NameState, at: int) -> SeenDecision:
     )
 
 
-def _what(row: SeenDecision) -> tuple[int, int | None, list[int]]:
-    return row.epoch, row.master_id, row.in_sync
+def _what(row: SeenDecision) -> tuple[int, int | None, list[int], list[int] | None]:
+    return row.epoch, row.master_id, row.in_sync, row.replicas
 
 
 def _trim(owner: Cluster, broker: str) -> None:
@@ -151,12 +158,16 @@ def _trim(owner: Cluster, broker: str) -> None:
         rows.filter(pk__lt=oldest[0]).delete()
 
 
-def _shown(row: SeenDecision) -> PastDecision:
+def _shown(row: SeenDecision, before: SeenDecision | None) -> PastDecision:
+    now = set(row.replicas or ())
+    was = now if before is None or before.replicas is None else set(before.replicas)
     return PastDecision(
         epoch=row.epoch,
         version=row.version,
         master_id=row.master_id,
         in_sync=row.in_sync,
+        added=sorted(now - was),
+        removed=sorted(was - now),
         why=row.why,
         by=row.by,
         at=None if row.decided_at is None else _text(row.decided_at),

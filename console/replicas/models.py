@@ -8,7 +8,7 @@ from console.clusters.models import Cluster
 
 
 class SeenDecision(models.Model):
-    """A state of a broker name that differs from the one before it in epoch, master or in-sync set."""
+    """A state of a broker name that differs from the one before it in epoch, master, in-sync set or replicas."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="seen_decisions")
     broker = models.CharField(max_length=255)
@@ -18,6 +18,8 @@ class SeenDecision(models.Model):
     # Null while there is none.
     master_id = models.BigIntegerField(null=True)
     in_sync = models.JSONField(default=list)
+    # Null of states that were seen before these were kept.
+    replicas = models.JSONField(null=True)
     # In the words of the controller `by`; `decided_at` is null if it told no time.
     why = models.TextField(default="")
     by = models.CharField(max_length=255, default="")

@@ -210,6 +210,11 @@ class PastDecision(Struct, frozen=True, kw_only=True):
     version: int
     master_id: Annotated[int | None, Meta(description="Null while there was none.")]
     in_sync: list[int]
+    added: Annotated[
+        Sequence[int],
+        Meta(description="Replicas that came since the decision before; none where it is not known which there were."),
+    ]
+    removed: Annotated[Sequence[int], Meta(description="Those that were forgotten since then.")]
     why: str
     by: Annotated[str, Meta(description="The controller.")]
     at: Annotated[Moment | None, Meta(description="When it was decided.")]

@@ -9,10 +9,11 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from broker_core.client.errors import NotSupported
-from broker_core.protocol.bodies.controller import Election, LastChange, MasterLife, NameState, new_state
+from broker_core.protocol.bodies.controller import Election, LastChange, MasterLife, NameState, ReplicaState, new_state
 from console.clusters.models import Cluster
 from console.replicas import history
 from console.replicas.figures import DecidedFigures
+from console.replicas.models import SeenDecision
 from console.replicas.shapes import FailoverOfReplica, Replica, Replicas
 from console.replicas.watch import ReplicaWatch
 from tests.console.replicas.administered import administered
@@ -97,6 +98,47 @@ def test_each_election_is_kept_with_its_reason_also_when_more_was_decided_since(
     assert history.elections("prod", AT + 5) == {"b": [AT + 9, AT + 9]}
 
 
+def with_replicas(decided: NameState, *ids: int) -> NameState:
+    return replace(decided, replicas={each: ReplicaState("h:1", "h:2", "1-a", "c", True, 1) for each in ids})
+
+
+def test_a_replica_that_came_and_one_that_went_are_told_also_outside_the_set(cluster: Cluster) -> None:
+    # Another change may follow within the two seconds between looks, so the last one need not say that it is new.
+    for each in (
+        with_replicas(state(1, 1, 1, 2), 1, 2, 3),
+        with_replicas(state(1, 1, 1, 2, version=2, why="replica 4 started"), 1, 2, 3, 4),
+        with_replicas(state(1, 1, 1, 2, version=3, why="replica 3 removed"), 1, 2, 4),
+        with_replicas(state(1, 1, 1, 2, 4, version=4, why="replica 4 joined the in-sync set"), 1, 2, 4),
+    ):
+        for _ in range(2):
+            history.keep("prod", [each], AT)
+
+    found = history.read("prod", "b", 3).items
+    assert [(each.why, each.added, each.removed) for each in found] == [
+        ("replica 4 joined the in-sync set", [], []),
+        ("replica 3 removed", [], [3]),
+        ("replica 4 started", [4], []),
+    ]
+
+
+def test_an_election_between_two_looks_hides_no_new_replica(cluster: Cluster) -> None:
+    history.keep("prod", [with_replicas(state(1, 1, 1, 2), 1, 2)], AT)
+    after = replace(state(2, 2, 1, 2, why="replica 3 is new"), elected=[elected(2, 2, 1, 2, why="killed")])
+    history.keep("prod", [with_replicas(after, 1, 2, 3)], AT)
+
+    found = history.read("prod", "b", 9).items
+    assert [(each.why, each.added) for each in found][:2] == [("replica 3 is new", [3]), ("killed", [])]
+
+
+def test_what_was_kept_before_replicas_were_is_no_change_of_them(cluster: Cluster) -> None:
+    history.keep("prod", [state(1, 1, 1, 2)], AT)
+    SeenDecision.objects.update(replicas=None)
+    history.keep("prod", [with_replicas(state(1, 1, 1, 2), 1, 2)], AT)
+    history.keep("prod", [with_replicas(state(1, 1, 1, 2, why="replica 3 is new"), 1, 2, 3)], AT)
+
+    assert [each.added for each in history.read("prod", "b", 9).items] == [[3], []]
+
+
 def test_of_each_name_the_oldest_go(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MAX_KEPT", 3)
     for epoch in range(1, 6):
@@ -144,7 +186,8 @@ def test_readers_of_the_whole_cluster_see_it(cluster: Cluster, cast: Cast) -> No
     found = viewer.get(path, {"limit": 1}).json()
 
     assert found == {"broker": "b", "items": [{
-        "epoch": 2, "version": 1, "master_id": None, "in_sync": [2], "why": "killed", "by": "n1",
+        "epoch": 2, "version": 1, "master_id": None, "in_sync": [2], "added": [], "removed": [],
+        "why": "killed", "by": "n1",
         "at": "2026-05-01T08:00:00.000Z", "seen_at": "2026-05-01T08:00:00.000Z",
     }]}  # fmt: skip
     assert viewer.get(path, {"limit": 0}).status_code == 422
