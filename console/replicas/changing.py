@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from broker_core.client.admin import Admin
+from broker_core.client.admin.replication import KnownState
 from broker_core.client.errors import BrokerRefused, TimedOut
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
@@ -100,10 +101,10 @@ def set_policy(name: str, min_in_sync: int | None, unclean_allowed: bool | None)
 def policy(cluster: str, broker: str) -> ReplicaPolicy:
     """Return what operators decided for a name; raise NotKnown, or BrokersSilent while no controller leads."""
     try:
-        now = ask(cluster, lambda admin: _known(admin, broker), seconds=_SECONDS)
+        now = ask(cluster, lambda admin: known_state(admin, broker), seconds=_SECONDS)
     except GantryError as error:
-        raise _problem(error) from error
-    found = now.policy
+        raise problem_of(error) from error
+    found = now.state.policy
     return ReplicaPolicy(min_in_sync=found.min_in_sync, unclean_allowed=found.unclean_allowed)
 
 
@@ -130,7 +131,7 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
             words = str(error.detail) if isinstance(error, BrokersSilent) else reason_of(error)
             after = {"asked": dict(target.asked), "error": words}
             record(by, target.action, target.resource, result="failed", before={}, after=after)
-        raise _problem(error) from error
+        raise problem_of(error) from error
     shown = _shown(target, done, costs, dry_run=dry_run)
     if not dry_run:
         before = {} if shown.before is None else as_json(shown.before)
@@ -141,22 +142,22 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
 
 async def _state(admin: Admin, broker: str) -> NameState | None:
     try:
-        return await _known(admin, broker)
+        return (await known_state(admin, broker)).state
     except BrokerRefused as error:
         if error.code == ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST:
             return None
         raise
 
 
-async def _known(admin: Admin, broker: str) -> NameState:
+async def known_state(admin: Admin, broker: str) -> KnownState:
     """Return the state of a name; raise BrokersSilent soon if no controller tells it: none could change it either."""
     try:
-        return (await admin.replication.state(broker)).state
+        return await admin.replication.state(broker)
     except TimedOut as error:
         raise BrokersSilent(await why_untold(admin, error)) from error
 
 
-def _problem(error: GantryError | BrokersSilent) -> Exception:
+def problem_of(error: GantryError | BrokersSilent) -> Exception:
     """Return the problem that a refusal of a controller stands for."""
     if not isinstance(error, BrokerRefused) or not 2000 <= error.code <= 2014:
         return error

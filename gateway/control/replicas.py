@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,11 +18,12 @@ from console.clusters.change_lock import change_lock
 from console.clusters.memory import remembered
 from console.errors import NotKnown
 from console.paging import LIMIT, limit_of
-from console.query import flag_of
-from console.replicas import changing, history, reading
+from console.query import flag_of, number_of
+from console.replicas import adding, changing, history, reading
 from console.replicas.changing import Command, Target
 from console.replicas.controllers import controllers
-from console.replicas.shapes import Controllers, ReplicaChange, ReplicaHistory, ReplicaPolicy, Replicas
+from console.replicas.shapes import Controllers, NewReplica, ReplicaChange, ReplicaHistory, ReplicaPolicy, Replicas
+from console.replicas.starting import Place
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import WholeClusterView
 
@@ -32,6 +35,9 @@ _LIVING: Final = OpenApiParameter("living", bool, description="Also a replica th
 _FORCED: Final = OpenApiParameter("force", bool, description="Also the last one with every acknowledged message.")
 _CHANGE: Final = serializer_of(ReplicaChange)
 _LAST_ID: Final = 2**31 - 1
+# With the port of slaves above it.
+_LAST_PORT: Final = 65_534
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253}[A-Za-z0-9])?|[0-9A-Fa-f:]{2,39}")
 
 
 class ReplicasView(WholeClusterView):
@@ -43,6 +49,29 @@ class ReplicasView(WholeClusterView):
     def get(self, request: Request, cluster: str, broker: str) -> Response:
         """Return who is master, how far the others are behind, and what controllers decided."""
         return Response(as_json(reading.read(cluster, broker)))
+
+
+class NewReplicaView(WholeClusterView):
+    """One more replica of a broker name."""
+
+    permission_classes = (needs("admin"),)
+
+    @extend_schema(
+        operation_id="previewNewReplica",
+        tags=["brokers"],
+        parameters=[
+            OpenApiParameter("address", str, description="Host of the new machine, without a port."),
+            OpenApiParameter("port", int, description="Where it listens; left out, where the others do."),
+        ],
+        responses=serializer_of(NewReplica),
+    )
+    def get(self, request: Request, cluster: str, broker: str) -> Response:
+        """Return what one more replica would do and cost, and how it is started on its machine. Nothing changes."""
+        host = request.query_params.get("address", "").strip() or None
+        if host is not None and _HOST.fullmatch(host) is None:
+            raise ValidationError({"address": f"{host[:80]!r} is no name or address of a machine"})
+        port = number_of(request, "port", None, low=1, high=_LAST_PORT)
+        return Response(as_json(adding.preview(cluster, broker, Place(host, port))))
 
 
 class HistoryView(WholeClusterView):

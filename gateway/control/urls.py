@@ -72,6 +72,7 @@ urlpatterns = [
     path(f"{CLUSTER}/brokers/<str:broker>/config", brokers.BrokerSettingsView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/config:preview", brokers.BrokerSettingsPreviewView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/replicas", replicas.ReplicasView.as_view()),
+    path(f"{CLUSTER}/brokers/<str:broker>/replicas/new", replicas.NewReplicaView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/replicas/history", replicas.HistoryView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/replicas/<number:replica>:promote", replicas.PromoteView.as_view()),
     path(f"{CLUSTER}/brokers/<str:broker>/replicas/<number:replica>:remove", replicas.RemoveView.as_view()),

@@ -92,7 +92,7 @@ _NEEDS: Final[Mapping[tuple[Verb | None, On], str]] = {
     ("jobs", "schedule"): "createSchedule updateSchedule deleteSchedule runScheduleNow",
     ("admin", "cluster"): """
         previewBrokerSettings updateBrokerSettings
-        promoteReplica removeReplica acceptReplicaLoss adoptReplicas updateReplicaPolicy
+        previewNewReplica promoteReplica removeReplica acceptReplicaLoss adoptReplicas updateReplicaPolicy
         listBrokerAccounts createBrokerAccount getBrokerAccount updateBrokerAccount deleteBrokerAccount
         getGlobalAddresses setGlobalAddresses
     """,

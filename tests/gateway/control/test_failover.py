@@ -135,6 +135,26 @@ def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call, contr
     assert (failed["result"], failed["after"]["asked"]) == ("failed", {"living": "true"})
 
 
+def test_one_more_replica_is_only_previewed(call: Call) -> None:
+    path = f"/brokers/{failover.PAIR}/replicas/new"
+
+    would = call("GET", path, params={"address": "10.0.0.14", "port": "10921"}).json()
+
+    assert (would["replica_id"], would["refused"], would["master_id"]) == (3, None, 1)
+    # Nobody listens where these replicas say that they are
+    assert (would["copy_bytes"], would["settings_of"], would["caught_up"]["failures"]) == (None, None, None)
+    assert (would["started"]["in_sync"], would["caught_up"]["in_sync"]) == ([1, 2], [1, 2, 3])
+    assert "brokerIP1=10.0.0.14\nlistenPort=10921\n" in would["configuration"]
+    assert would["missing"] == ["settings", "reachable_names"]
+    assert call("GET", f"/brokers/{failover.PAIR}/replicas").json()["failover"]["replicas"] == [1, 2]
+    odd = call("GET", path, params={"id": "9"})
+    assert (odd.status_code, [fault["pointer"] for fault in odd.json()["errors"]]) == (422, ["?id"])
+    for wrong in ({"address": "a b"}, {"address": "x\ny=1"}, {"port": "0"}):
+        assert call("GET", path, params=wrong).status_code == 422
+    assert call("POST", path, json={}).status_code == 405
+    assert call("GET", "/brokers/nowhere/replicas/new").status_code == 404
+
+
 def test_the_controllers_and_who_leads(call: Call, control: Control) -> None:
     found = call("GET", "/controllers").json()
 
