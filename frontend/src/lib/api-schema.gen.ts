@@ -620,6 +620,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster}/brokers/{broker}/replicas/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return what one more replica would do and cost, and how it is started on its machine. Nothing changes.
+         * @description Return what one more replica would do and cost, and how it is started on its machine. Nothing changes.
+         */
+        get: operations["previewNewReplica"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster}/brokers/{broker}:adopt": {
         parameters: {
             query?: never;
@@ -5542,6 +5562,8 @@ export interface components {
             /** Format: date-time */
             since: string | null;
         };
+        /** @enum {string} */
+        MissingEnum: "address" | "settings" | "accounts" | "tls" | "reachable_names";
         /** @description The outcome of a change in one queue. */
         MovedQueue: {
             broker: string;
@@ -5574,6 +5596,35 @@ export interface components {
         NewBodyRequest: {
             encoding: components["schemas"]["BodyEncoding"];
             data: string;
+        };
+        /** @description What one more replica would be. Its process is started on its machine, by nobody but an operator. */
+        NewReplica: {
+            broker: string;
+            /** @description The id that it gets, unless another one comes first. */
+            replica_id: number;
+            /** @description Why none can be added: nothing is decided since the engine was set back; the controllers have no room for another until one that is gone is removed; `make up` starts no more. */
+            refused: components["schemas"]["RefusedEnum"] | components["schemas"]["NullEnum"];
+            /** @description So many `make up` starts; null on machines of their own: no such number. */
+            most_replicas: number | null;
+            /** @description Null while there is none: then it waits for one. */
+            master_id: number | null;
+            /** @description What the master's log has now; null if it does not tell. */
+            copy_bytes: number | null;
+            /** @description The most that the master sends to all that copy; null if it does not tell. */
+            copy_bytes_per_second: number | null;
+            before: components["schemas"]["SetWithNew"];
+            /** @description From its start until it has copied the log: it counts for nothing. */
+            started: components["schemas"]["SetWithNew"];
+            caught_up: components["schemas"]["SetWithNew"];
+            /** @description The replica whose settings the file has; null if none told them. */
+            settings_of: number | null;
+            /** @description Where the configuration belongs, on the new machine. */
+            file: string | null;
+            configuration: string | null;
+            /** @description What starts it. */
+            command: string;
+            /** @description What the configuration lacks: `address` of the new machine; the `settings` of the others, which did not answer; the `accounts` file, to be copied from another replica; the certificate for `tls`; `reachable_names`: name servers or controllers are named by an address that leads nowhere from elsewhere. */
+            missing: components["schemas"]["MissingEnum"][];
         };
         /** @description A new token with its text, which is shown only once. */
         NewToken: {
@@ -5829,6 +5880,10 @@ export interface components {
             /** @description Null while there was none. */
             master_id: number | null;
             in_sync: number[];
+            /** @description Replicas that came since the decision before; none where it is not known which there were. */
+            added: number[];
+            /** @description Those that were forgotten since then. */
+            removed: number[];
             why: string;
             /** @description The controller. */
             by: string;
@@ -6436,6 +6491,8 @@ export interface components {
             /** @description Why it takes none; its messages would fail. */
             refused: string | null;
         };
+        /** @enum {string} */
+        RefusedEnum: "set_back" | "no_room" | "most_here";
         /** @description What the file does not say, or does not say exactly. */
         Remark: {
             code: components["schemas"]["DefinitionRemark"];
@@ -7297,6 +7354,15 @@ export interface components {
         };
         /** @enum {string} */
         SendsEnum: "seen" | "none" | "unknown";
+        /** @description Who has every acknowledged message at one stage of adding a replica. */
+        SetWithNew: {
+            replicas: number[];
+            in_sync: number[];
+            /** @description So many sends need; null while the master does not tell its setting. */
+            effective_min_in_sync: number | null;
+            /** @description So many of `in_sync` may fail, one after the other, before sends are refused. */
+            failures: number | null;
+        };
         /** @description One setting before and after a change. */
         SettingChange: {
             name: string;
@@ -10783,6 +10849,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReplicaHistory"];
+                };
+            };
+            /** @description The caller does not have the right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing, or the caller may not read it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewNewReplica: {
+        parameters: {
+            query?: {
+                /** @description Host of the new machine, without a port. */
+                address?: string;
+                /** @description Where it listens; left out, where the others do. */
+                port?: number;
+            };
+            header?: never;
+            path: {
+                broker: string;
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewReplica"];
                 };
             };
             /** @description The caller does not have the right. */

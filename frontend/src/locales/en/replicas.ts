@@ -104,11 +104,13 @@ export const replicas = {
     },
     history: {
       title: "Decisions",
-      note: "the last 20 changes of master or in-sync set",
+      note: "the last 20 changes of master, in-sync set or replicas",
       failed: "What was decided about {{broker}} could not be read",
       none: "No change was seen yet",
       led: "Epoch {{epoch}}: replica {{master}} is master, in sync {{ids}}",
       leaderless: "Epoch {{epoch}}: no master, in sync {{ids}}",
+      added: "replica {{ids}} is new",
+      removed: "replica {{ids}} was removed",
     },
     actionsOf: "Actions on replica {{replica}}",
     actions: {

@@ -101,11 +101,13 @@ export const replicas = {
     },
     history: {
       title: "决定记录",
-      note: "最近 20 次主或同步集合的变化",
+      note: "最近 20 次主、同步集合或副本的变化",
       failed: "无法读取关于 {{broker}} 的决定",
       none: "尚未看到变化",
       led: "任期 {{epoch}}：副本 {{master}} 为主节点，同步集合 {{ids}}",
       leaderless: "任期 {{epoch}}：没有主节点，同步集合 {{ids}}",
+      added: "新增副本 {{ids}}",
+      removed: "副本 {{ids}} 已移除",
     },
     actionsOf: "副本 {{replica}} 的操作",
     actions: {

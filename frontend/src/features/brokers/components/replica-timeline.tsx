@@ -24,9 +24,11 @@ export function ReplicaTimeline({ cluster, broker }: { cluster: string; broker: 
   )
 }
 
-function Decision({ of: { epoch, master_id: master, in_sync: set, why, by, at, seen_at: seen } }: { of: PastDecision }) {
+function Decision({ of: { epoch, master_id: master, in_sync: set, added, removed, why, by, at, seen_at: seen } }: { of: PastDecision }) {
   const { t } = useTranslation()
   const ids = set.join(", ")
+  // Why it was written last need not say who came or went since the decision before.
+  const others = [added.length > 0 && !/ is (?:new|the first)$/.test(why) && t("replicas.history.added", { ids: added.join(", ") }), removed.length > 0 && !/ removed$/.test(why) && t("replicas.history.removed", { ids: removed.join(", ") })]
   return (
     <li data-leaderless={master === null || undefined}>
       <small>
@@ -34,6 +36,7 @@ function Decision({ of: { epoch, master_id: master, in_sync: set, why, by, at, s
       </small>
       <span>
         {master === null ? t("replicas.history.leaderless", { epoch, ids }) : t("replicas.history.led", { epoch, master, ids })}
+        {others.map((words) => words && <small key={words}>{words}</small>)}
         <small>{t("replicas.decided", { why: whyIn(t, why), by })}</small>
       </span>
     </li>
