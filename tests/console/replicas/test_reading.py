@@ -22,7 +22,7 @@ from broker_core.protocol.headers import controller as headers
 from broker_core.protocol.message import Message
 from console.clusters.memory import RememberedBroker, RememberedProcess
 from console.errors import BrokersSilent
-from console.replicas.changing import _known
+from console.replicas.changing import known_state
 from console.replicas.reading import Asked, asked, from_memory, shown, with_unlisted
 from console.replicas.shapes import Replicas
 from tests.console.replicas.administered import administered
@@ -87,7 +87,7 @@ async def test_a_controller_whose_engine_is_silent_keeps_nobody_back() -> None:
         assert (found.mode, found.failover, [each.broker_id for each in found.replicas]) == ("failover", None, [0])
         assert found.failover_reason == "what keeps the controllers' decisions does not answer them"
         with pytest.raises(BrokersSilent, match="what keeps the controllers' decisions"):
-            await _known(Admin(session), "broker-a")
+            await known_state(Admin(session), "broker-a")
 
 
 async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None:
