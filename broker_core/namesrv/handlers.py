@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Final
 
 from broker_core.namesrv.limits import LimitReached
+from broker_core.namesrv.names import check_names
 from broker_core.namesrv.options import OptionFixed, OptionRefused, Options
-from broker_core.namesrv.registrations import LOOSE_BYTES, RegistrationReader
+from broker_core.namesrv.registrations import RegistrationReader
 from broker_core.namesrv.routes import Registration, RouteTable
 from broker_core.namesrv.settings import ORDER_TOPIC_CONFIG, Settings
 from broker_core.protocol import Command, RequestCode, ResponseCode, bodies, java_properties
@@ -20,6 +21,11 @@ from broker_core.remoting import Connection, Handler
 _log = logging.getLogger(__name__)
 
 _FAQ: Final = "Check that the topic was created and has brokers, and that the client uses the right name server."
+
+_VERSION_BYTES: Final = 1024
+"""The limit on a version that is not strict JSON, which takes long to read: it is three numbers."""
+_CONFIGURATION_BYTES: Final = 64 * 1024
+"""A configuration to change. RocketMQ's whole one has 4 KB, and 20 MB take 12 s to read."""
 
 
 class Handlers:
@@ -66,8 +72,18 @@ class Handlers:
         header = request.header(headers.RegisterBrokerRequest)
         if header.body_crc32 and header.body_crc32 != checksum(request.body):
             return Command.response(ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
-        body = self._reader(connection).read(request.body, compressed=header.compressed)
-        wrapper = body.topic_config_serialize_wrapper if request.body else None
+        check_names(header.broker_name, header.cluster_name, header.broker_addr, *filter(None, [header.ha_server_addr]))
+        try:
+            return self._registered(header, request.body, connection)
+        except LimitReached as reached:
+            return self._refused(reached)
+
+    def _registered(self, header: headers.RegisterBrokerRequest, data: bytes, connection: Connection) -> Command:
+        def check_topics(count: int) -> None:
+            self._routes.limits.check("routes_per_broker", count, f"broker {header.broker_name!r} was not registered")
+
+        body = self._reader(connection).read(data, compressed=header.compressed, check_topics=check_topics)
+        wrapper = body.topic_config_serialize_wrapper if data else None
         broker = Registration(
             cluster=header.cluster_name,
             broker_name=header.broker_name,
@@ -77,10 +93,7 @@ class Handlers:
             data_version=wrapper.data_version if wrapper else None,
             topics=wrapper.topic_config_table if wrapper else None,
         )
-        try:
-            master = self._routes.register(broker, holder=connection, now=self._clock())
-        except LimitReached as reached:
-            return self._refused(reached)
+        master = self._routes.register(broker, holder=connection, now=self._clock())
         _log.debug("broker=%s id=%d %s: registered", broker.broker_name, broker.broker_id, broker.address)
         answer = headers.RegisterBrokerResponse(master.ha_address, master.address) if master else None
         return Command.response(
@@ -97,7 +110,7 @@ class Handlers:
     def query_data_version(self, request: Command, _: Connection) -> Command:
         """Return whether a broker has to register again; an unchanged version counts as a heartbeat."""
         header = request.header(headers.QueryDataVersionRequest)
-        version = bodies.decode(bodies.DataVersion, request.body, LOOSE_BYTES)
+        version = bodies.decode(bodies.DataVersion, request.body, _VERSION_BYTES)
         changed, known = self._routes.touch(header.broker_addr, version, now=self._clock())
         body = bodies.encode(known) if known else b""
         return Command.response(ResponseCode.SUCCESS, headers.QueryDataVersionResponse(changed), body)
@@ -199,6 +212,9 @@ class Handlers:
 
     async def update_config(self, request: Command, _: Connection) -> Command:
         """Change settings that can be changed at run time; an unknown name is refused."""
+        if len(request.body) > _CONFIGURATION_BYTES:
+            remark = f"a configuration of {len(request.body)} bytes: {_CONFIGURATION_BYTES} are the most"
+            return Command.response(ResponseCode.INVALID_PARAMETER, remark=remark)
         try:
             await self._options.update(java_properties.parse(request.body))
         except OptionFixed as error:

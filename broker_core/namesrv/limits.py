@@ -34,6 +34,8 @@ class RouteLimits(_Limits):
     """A process of RocketMQ 5 may run several brokers on one connection."""
     routes: int = 1_000_000
     """Topics of all broker names together: a topic on three of them is three."""
+    routes_per_broker: int = 100_000
+    """Topics of one broker name: about what one registration holds, which is read and forgotten in one piece."""
 
 
 @dataclass(frozen=True, slots=True)

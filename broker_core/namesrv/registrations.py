@@ -6,6 +6,7 @@ costs five times as much as parsing the text, and delays all other requests.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -29,14 +30,20 @@ class RegistrationReader:
     def __init__(self) -> None:
         self._known: dict[Any, tuple[Any, TopicConfig]] = {}
 
-    def read(self, data: bytes, *, compressed: bool) -> RegisterBrokerBody:
-        """Return a decoded registration, as `decode_registration` does; raises MalformedBody, and LooseJsonTooLong."""
+    def read(
+        self, data: bytes, *, compressed: bool, check_topics: Callable[[int], None] = lambda _: None
+    ) -> RegisterBrokerBody:
+        """Return a decoded registration, as `decode_registration` does; raises MalformedBody, and LooseJsonTooLong.
+
+        `check_topics` is called with how many topics it has before they are read, and may raise an error.
+        """
         if compressed or not data:
-            return decode_registration(data, compressed=compressed)
+            return decode_registration(data, compressed=compressed, check_topics=check_topics)
         tree = fastjson.loads(data, LOOSE_BYTES)
         table = _table_of(tree)
         if table is None:
             return coder.from_tree(RegisterBrokerBody, tree)
+        check_topics(len(table))
         known = self._known
         changed = {name: topic for name, topic in table.items() if name not in known or known[name][0] != topic}
         body = coder.from_tree(RegisterBrokerBody, tree | {_WRAPPER: tree[_WRAPPER] | {_TABLE: changed}})

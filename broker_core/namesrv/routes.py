@@ -67,7 +67,7 @@ class RouteTable:
     """All known brokers and topics. Every change is one call; only this class changes the tables."""
 
     def __init__(self, limits: RouteLimits | None = None) -> None:
-        self._limits = limits or RouteLimits()
+        self.limits = limits or RouteLimits()
         self._topics: dict[str, dict[str, QueueData]] = {}
         self._brokers: dict[str, BrokerData] = {}
         self._clusters: dict[str, set[str]] = {}
@@ -194,15 +194,19 @@ class RouteTable:
 
     def _check(self, broker: Registration, holder: object, *, is_first: bool, takes_topics: bool) -> None:
         """Raise LimitReached for a registration that would exceed a limit."""
-        limits, name = self._limits, broker.broker_name
+        limits, name = self.limits, broker.broker_name
         what = f"broker {name[:80]!r} was not registered"
         if is_first:
             limits.check("brokers", self._broker_count + 1, what)
         held = {place for address in self._held.get(holder, ()) for place in self._live[address].places}
         limits.check("brokers_per_connection", len(held | {(name, broker.broker_id)}), what)
         # The names are counted only where they may be too many: a broker sends all of its topics with each new one.
-        if takes_topics and broker.topics is not None and self._route_count + len(broker.topics) > limits.routes:
-            news = {topic.topic_name for topic in broker.topics.values()} - self._served.get(name, set())
+        topics, served = broker.topics if takes_topics else None, self._served.get(name, set())
+        if topics is not None and (
+            self._route_count + len(topics) > limits.routes or len(served) + len(topics) > limits.routes_per_broker
+        ):
+            news = {topic.topic_name for topic in topics.values()} - served
+            limits.check("routes_per_broker", len(served) + len(news), what)
             limits.check("routes", self._route_count + len(news), what)
 
     def _keep_alive(self, broker: Registration, holder: object, now: int) -> _Live:

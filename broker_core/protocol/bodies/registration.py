@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from typing import Final
 
 import orjson
@@ -27,11 +28,16 @@ _LOOSE_BYTES: Final = 1024  # a version is three numbers
 _INT = struct.Struct(">i")
 
 
-def decode_registration(body: bytes, *, compressed: bool) -> RegisterBrokerBody:
-    """Return the decoded registration of a broker; raises MalformedBody. An empty body is a broker without topics."""
+def decode_registration(
+    body: bytes, *, compressed: bool, check_topics: Callable[[int], None] = lambda _: None
+) -> RegisterBrokerBody:
+    """Return the decoded registration of a broker; raises MalformedBody. An empty body is a broker without topics.
+
+    `check_topics` is called with how many topics a compressed one has before they are read, and may raise an error.
+    """
     if not body:
         return RegisterBrokerBody()
-    return _decode_compressed(body) if compressed else decode(RegisterBrokerBody, body)
+    return _decode_compressed(body, check_topics) if compressed else decode(RegisterBrokerBody, body)
 
 
 def checksum(body: bytes) -> int:
@@ -39,14 +45,16 @@ def checksum(body: bytes) -> int:
     return zlib.crc32(body) & 0x7FFFFFFF
 
 
-def _decode_compressed(body: bytes) -> RegisterBrokerBody:
+def _decode_compressed(body: bytes, check_topics: Callable[[int], None]) -> RegisterBrokerBody:
     try:
         unpacker = zlib.decompressobj()
         reader = _Reader(unpacker.decompress(body, MAX_UNPACKED_BYTES))
         if unpacker.unconsumed_tail:
             raise MalformedBody(f"a registration of more than {MAX_UNPACKED_BYTES} bytes")
         version = decode(DataVersion, reader.text(), _LOOSE_BYTES)
-        topics = [_topic(reader.text().decode()) for _ in range(reader.integer())]
+        count = reader.integer()
+        check_topics(count)
+        topics = [_topic(reader.text().decode()) for _ in range(count)]
         filters = orjson.loads(reader.text() or b"[]")
         if not isinstance(filters, list):
             raise MalformedBody("the filter servers of a registration are not a list")

@@ -186,7 +186,7 @@ def test_nothing_is_kept_of_a_broker_that_has_left() -> None:
     table = table_with(broker(A, name="without topics"), broker(B, "orders", name="with one"))
     for address, name in ((A, "without topics"), (B, "with one")):
         table.unregister(name, MASTER_ID, address)
-    kept = [value for name, value in vars(table).items() if name != "_limits"]
+    kept = [value for name, value in vars(table).items() if name != "limits"]
     assert not any(kept), kept
 
 
@@ -201,6 +201,15 @@ def test_all_brokers_and_all_routes_are_limited() -> None:
     table.delete_topic("t2")
     table.unregister("broker-a", 0, A)
     table.register(broker("c:1", "t1", "t2", name="broker-c"), holder="c", now=0)
+
+
+def test_the_topics_of_one_broker_are_limited_however_many_registrations_bring_them() -> None:
+    table = RouteTable(RouteLimits(routes_per_broker=3))
+    table.register(broker(A, "t1", "t2", version=1), holder=A, now=0)
+    table.register(broker(A, "t2", "t3", version=2), holder=A, now=0)
+    with pytest.raises(LimitReached, match="limit routes_per_broker=3 reached: broker 'broker-a'"):
+        table.register(broker(A, "t3", "t4", version=3), holder=A, now=0)
+    assert table.topics() == ["t1", "t2", "t3"]
 
 
 def test_a_broker_that_others_have_replaced_does_not_unregister_them() -> None:

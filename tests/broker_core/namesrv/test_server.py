@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.namesrv.config import NameServerConfig
+from broker_core.namesrv.limits import RouteLimits
 from broker_core.namesrv.server import NameServer
 from broker_core.protocol import Command, ResponseCode, bodies, java_properties
 from broker_core.protocol.bodies.registration import checksum
@@ -247,3 +248,85 @@ async def test_a_registration_beyond_a_limit_is_refused_and_names_it(name_server
     assert refused.remark == "limit brokers_per_connection=16 reached: broker 'b16' was not registered"
     await peer.client.close()
     await eventually(lambda: name_server.routes.names() == [])
+
+
+APACHE: tuple[tuple[str, str, str], ...] = (
+    ("broker-a", "DefaultCluster", "10.0.0.5:10911"),
+    ("broker.10.1.2.3", "rocketmq-cluster@east", "broker_a.example.org:10911"),
+    ("RaftNode00", "RaftCluster", "[fe80::1%eth0]:30911"),
+    ("DEFAULT_BROKER", "c|1", "fe80::1:10911"),
+    ("__syslo__global__", "MQ_INST_1%c", "[::1]:10911"),
+    ("上海-1", "华东", "localhost:10911"),
+    ("b" * 127, "c" * 127, "127.0.0.1:65535"),
+)
+
+
+@pytest.mark.parametrize(("name", "cluster", "address"), APACHE)
+async def test_brokers_named_as_rocketmqs_are_registered(peer: Peer, name: str, cluster: str, address: str) -> None:
+    answer = await peer.ask(headers.RegisterBrokerRequest(name, address, cluster, 0, ""), BODY)
+    assert answer.code == ResponseCode.SUCCESS, answer.remark
+    found = bodies.decode(bodies.ClusterInfo, (await peer.ask(headers.GetBrokerClusterInfoRequest())).body)
+    assert found.cluster_addr_table == {cluster: [name]}
+    assert found.broker_addr_table[name].broker_addrs == {0: address}
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        *(
+            ("broker_name", text)
+            for text in ("", "a/b", "a b", "a\nb", "a\x00", "<b>a</b>", "a\u2028b", "b" * 128, "a&b")
+        ),
+        *(("cluster_name", text) for text in ("", "c/d", "c\td", "<script>", "c" * 128)),
+        *(
+            ("broker_addr", text)
+            for text in ("", "nohost", ":10911", "h:", "h:70000", "h:1/x", "h h:1", "<b>:1", "h\n:1")
+        ),
+        *(("broker_addr", text) for text in ("h" * 300 + ":1", "h:\uff11")),
+        ("ha_server_addr", "h:1/x"),
+    ],
+)
+async def test_a_broker_called_what_none_of_rocketmq_is_is_refused(
+    name_server: NameServer, peer: Peer, field: str, text: str
+) -> None:
+    texts = {"broker_name": "broker-a", "broker_addr": BROKER, "cluster_name": "east", "ha_server_addr": BROKER}
+    name, address, cluster, ha_address = (texts | {field: text}).values()
+    refused = await peer.ask(headers.RegisterBrokerRequest(name, address, cluster, 0, ha_address), BODY)
+    assert refused.code == ResponseCode.SYSTEM_ERROR
+    assert repr(text[:80]) in (refused.remark or "")
+    assert "\n" not in (refused.remark or "")
+    assert name_server.routes.names() == []
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+async def test_a_registration_with_more_topics_than_a_broker_may_have_is_refused_unread(
+    tmp_path: Path, compressed: bool
+) -> None:
+    server = NameServer(NameServerConfig(port=0, routes=RouteLimits(routes_per_broker=2)))
+    await server.start()
+    peer = Peer(server)
+    topics = {name: bodies.TopicConfig(name, 4, 4, 6) for name in "abc"}
+    body = bodies.encode(
+        bodies.RegisterBrokerBody(bodies.TopicConfigSerializeWrapper(bodies.DataVersion(1, 7), topics))
+    )
+    if compressed:
+        body = zlib.compress(struct.pack(">i2si", 2, b"{}", 2_000_000))
+    refused = await peer.register(body, compressed=compressed)
+    assert refused.code == ResponseCode.SYSTEM_ERROR
+    assert refused.remark == "limit routes_per_broker=2 reached: broker 'broker-a' was not registered"
+    assert server.routes.names() == []
+    await peer.client.close()
+    await server.close()
+
+
+async def test_a_configuration_that_is_too_long_is_refused_unread(peer: Peer) -> None:
+    refused = await peer.ask(headers.UpdateNameServerConfigRequest(), b"orderMessageEnable=true\n" * 10_000)
+    assert refused.code == ResponseCode.INVALID_PARAMETER
+    assert refused.remark == "a configuration of 240000 bytes: 65536 are the most"
+
+
+async def test_a_version_that_is_not_strict_json_is_read_if_it_is_short(peer: Peer) -> None:
+    header = headers.QueryDataVersionRequest("broker-a", BROKER, "east", 0)
+    assert (await peer.ask(header, b"{counter:1,timestamp:2}")).code == ResponseCode.SUCCESS
+    refused = await peer.ask(header, b"{counter:1,timestamp:2" + b" " * 2_000 + b"}")
+    assert refused.code == ResponseCode.SYSTEM_ERROR
