@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Final
 
 import lz4.frame
@@ -13,8 +14,11 @@ from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.errors import MalformedCompression, UnknownCompression
 
 ZLIB_LEVEL: Final = 5  # the level of Java producers
-# Up to sixteen times the default limit of a body; anything larger is treated as an attack.
-MAX_UNPACKED_BYTES: Final = 64 * 1024 * 1024
+# The largest frame of RocketMQ's remoting: no body that was sent unpacked is larger.
+MAX_UNPACKED_BYTES: Final = 16 * 1024 * 1024
+# What does not unpack is delivered again and again, and to find that out takes as long as to unpack `max_bytes`.
+_REMEMBERED: Final = 1_024
+_WORTH_REMEMBERING: Final = 4_096
 
 
 def compress(body: bytes, sys_flag: int) -> bytes:
@@ -30,14 +34,42 @@ def decompress(body: bytes, sys_flag: int, *, max_bytes: int = MAX_UNPACKED_BYTE
     """
     if not sys_flag & flags.COMPRESSED:
         return body
-    unpack = _UNPACK[_compressor(sys_flag)]
+    compressor = _compressor(sys_flag)
+    if not _refused or len(body) < _WORTH_REMEMBERING:
+        return _unpacked(body, compressor, max_bytes)
+    refusal = _refused.get(_refusal_key(body, compressor, max_bytes))
+    if refusal is not None:
+        raise MalformedCompression(refusal)
+    return _unpacked(body, compressor, max_bytes)
+
+
+def _unpacked(body: bytes, compressor: int, max_bytes: int) -> bytes:
     try:
-        unpacked = unpack(body, max_bytes + 1)
+        return _bounded(body, compressor, max_bytes)
+    except MalformedCompression as error:
+        if len(body) >= _WORTH_REMEMBERING:
+            if len(_refused) >= _REMEMBERED:
+                _refused.clear()
+            _refused[_refusal_key(body, compressor, max_bytes)] = str(error)
+        raise
+
+
+def _bounded(body: bytes, compressor: int, max_bytes: int) -> bytes:
+    try:
+        unpacked = _UNPACK[compressor](body, max_bytes + 1)
     except (zlib.error, RuntimeError, EOFError, zstandard.ZstdError) as error:
         raise MalformedCompression(f"a compressed body of {len(body)} bytes does not unpack: {error}") from error
     if len(unpacked) > max_bytes:
         raise MalformedCompression(f"a compressed body of {len(body)} bytes unpacks to more than {max_bytes}")
     return unpacked
+
+
+_refused: Final[dict[tuple[bytes, int, int], str]] = {}
+"""Why bodies did not unpack, by their hash, their compressor and the limit."""
+
+
+def _refusal_key(body: bytes, compressor: int, max_bytes: int) -> tuple[bytes, int, int]:
+    return blake2b(body, digest_size=16).digest(), compressor, max_bytes
 
 
 def _compressor(sys_flag: int) -> int:

@@ -45,6 +45,7 @@ _INT: Final = struct.Struct(">i")
 _BYTE: Final = struct.Struct(">b")
 _SHORT: Final = struct.Struct(">h")
 _SIZE_AND_MAGIC: Final = struct.Struct(">ii")
+_SIZE_AND_FLAG: Final = struct.Struct(">i32xi")
 _HOST_SHIFT: Final = 4
 _HOST_BITS_OF: Final = {
     (8, 8): 0,
@@ -234,6 +235,18 @@ def decode_many(buffer: Buffer, *, decompress: bool = True) -> list[StoredMessag
         messages.append(message)
         position += message.store_size
     return messages
+
+
+def compressed_bytes(buffer: Buffer) -> int:
+    """Return how many bytes of consecutive records are in those with a compressed body; what is no record is none."""
+    found = position = 0
+    while position + MIN_RECORD_BYTES <= len(buffer):
+        size, sys_flag = _SIZE_AND_FLAG.unpack_from(buffer, position)
+        if size < MIN_RECORD_BYTES:
+            break
+        found += size if sys_flag & flags.COMPRESSED else 0
+        position += size
+    return found
 
 
 def size_and_magic(buffer: Buffer, position: int) -> tuple[int, int]:

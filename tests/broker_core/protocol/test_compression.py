@@ -10,6 +10,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.protocol import compression
 from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.compression import compress, decompress
 from broker_core.protocol.errors import MalformedCompression, UnknownCompression
@@ -43,6 +44,24 @@ def test_a_body_that_unpacks_to_too_much_is_refused(compressor: int) -> None:
     assert decompress(packed, sys_flag, max_bytes=6000) == BODY
     with pytest.raises(MalformedCompression):
         decompress(packed, sys_flag, max_bytes=5999)
+
+
+def test_what_does_not_unpack_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    unpacked: list[int] = []
+
+    def unpack(body: bytes, limit: int) -> bytes:
+        unpacked.append(len(body))
+        return zlib.decompressobj().decompress(body, limit)
+
+    monkeypatch.setitem(compression._UNPACK, flags.COMPRESSOR_ZLIB, unpack)
+    sys_flag = flags.COMPRESSED | flags.COMPRESSOR_ZLIB
+    bomb, other = zlib.compress(bytes(8_000_000)), zlib.compress(bytes(8_000_001))
+    for body in (bomb, bomb, other, bomb):
+        with pytest.raises(MalformedCompression, match=f"{len(body)} bytes unpacks to more than 1000"):
+            decompress(body, sys_flag, max_bytes=1000)
+    assert len(unpacked) == 2
+    # What was refused for one limit is none of another's business
+    assert len(decompress(bomb, sys_flag)) == 8_000_000
 
 
 @pytest.mark.parametrize("compressor", COMPRESSORS)

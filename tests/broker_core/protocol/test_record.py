@@ -13,6 +13,7 @@ from broker_core.protocol.host import encode_host
 from broker_core.protocol.properties import format_properties
 from broker_core.protocol.record import (
     body_is_sound,
+    compressed_bytes,
     crc_of,
     decode_many,
     decode_one,
@@ -23,6 +24,7 @@ from broker_core.protocol.record import (
     size_and_magic,
     size_of,
 )
+from broker_core.protocol.sys_flag import COMPRESSED
 
 # As Apache RocketMQ 4.9 writes it: a message with tag and key.
 ORDERS = bytes.fromhex(
@@ -65,6 +67,14 @@ def as_v2(data: bytes, topic_at: int) -> bytes:
     """Return a V1 record in the format of RocketMQ 5 for long topic names: a topic length of two bytes."""
     widened = data[:topic_at] + b"\x00" + data[topic_at:]
     return len(widened).to_bytes(4, "big") + bytes.fromhex("DAA320AB") + widened[8:]
+
+
+def test_how_much_of_an_answer_is_compressed_is_told_without_reading_it() -> None:
+    packed = encoded(b"x" * 500, sys_flag=COMPRESSED)
+    assert compressed_bytes(encoded() + packed + encoded() + packed) == 2 * len(packed)
+    assert compressed_bytes(packed + encode_blank(4096)) == len(packed)
+    for damaged in (b"", bytes(200), packed[:50], b"\xff" * 200):
+        assert compressed_bytes(damaged) == 0
 
 
 def test_a_captured_record_goes_both_ways() -> None:
