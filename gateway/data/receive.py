@@ -90,9 +90,11 @@ async def _receive(parts: DataPlaneParts, request: Request, wanted: ReceiveReque
     received = await asked.ask(most, wait_ms=0) if records is None else await _decoded(asked, most, records)
     parts.first_uses.used(route.cluster, route.group, holder.who, request.id)
     reason: Reason = _reason_of(received)
-    waits = not received.messages and wanted.wait_ms > 0
+    # Damaged messages may have taken time already.
+    left_ms = wanted.wait_ms - int((parts.clock() - started) * 1000)
+    waits = not received.messages and left_ms > 0
     if waits:
-        received, reason = await _wait(parts, request, asked, most, wanted.wait_ms)
+        received, reason = await _wait(parts, request, asked, most, left_ms)
     leased = received.messages
     if reason == "timeout" and wanted.order == "fifo":
         leased, is_locked = await ask_if_locked(parts, route.cluster, asked, most)

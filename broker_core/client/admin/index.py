@@ -11,13 +11,13 @@ from typing import Final
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.admin.replica_reads import FromSlave, at_master, at_replica
 from broker_core.client.admin.requests import AdminRequests
+from broker_core.client.decoding import decoded
 from broker_core.client.errors import MalformedAnswer, refusal
 from broker_core.errors import GantryError
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.messages import QueryMessageRequest, QueryMessageResponse
 from broker_core.protocol.message import StoredMessage
-from broker_core.protocol.record import decode_many
 
 MAX_FOUND: Final = 64
 """The most messages that one broker returns for one request."""
@@ -70,7 +70,7 @@ async def ask_index(requests: AdminRequests, addr: str, header: QueryMessageRequ
     if answer.code not in (ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND):
         raise requests.session.named(refusal(answer.code, answer.remark, addr, topic=header.topic), addr)
     try:
-        found = decode_many(answer.body) if answer.code == ResponseCode.SUCCESS else []
+        found = await decoded(answer.body) if answer.code == ResponseCode.SUCCESS else []
         figures = answer.header(QueryMessageResponse) if answer.ext_fields else None
     except ProtocolError as error:
         raise MalformedAnswer(addr, str(error)) from error

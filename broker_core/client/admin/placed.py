@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
+from broker_core.client.decoding import unpacking
 from broker_core.client.errors import BrokerRefused, MalformedAnswer
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
@@ -63,7 +64,7 @@ async def view(requests: AdminRequests, addr: str, log_offset: int) -> StoredMes
             raise
         return None
     try:
-        return decode_one(answer.body)
+        return await unpacking(answer.body, lambda: decode_one(answer.body))
     except ProtocolError as error:
         raise MalformedAnswer(addr, str(error)) from error
 

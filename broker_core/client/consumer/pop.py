@@ -13,6 +13,7 @@ from broker_core.client.consumer.late_brokers import LateBrokers
 from broker_core.client.consumer.leases import LeasedMessage, LeasedRecords, LeasePortion, LeaseReceipt
 from broker_core.client.consumer.settling import LeaseSettler
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
+from broker_core.client.decoding import unpacking
 from broker_core.client.errors import (
     BrokerUnavailable,
     ClientError,
@@ -36,6 +37,7 @@ from broker_core.protocol.headers.pop import (
     PopMessageRequest,
     PopMessageResponse,
 )
+from broker_core.protocol.message import StoredMessage
 
 __all__ = ["LeaseConsumer", "LeasePortion", "LeaseReceipt", "LeasedMessage", "LeasedRecords", "Received"]
 
@@ -48,6 +50,10 @@ _ANSWER_SLACK_MS: Final = 5_000
 _IDLE_PAUSE_MS: Final = 100
 _DAMAGED_AGAIN_MS: Final = 5_000
 """The pause between deliveries of a damaged message; a lease may be hours, and an ordered queue waits for it."""
+
+_PAST_DAMAGED_MS: Final = 1_000
+"""How long a receive that does not wait looks for intact messages behind damaged ones."""
+_REFUSED_KEPT: Final = 1_000
 
 # How brokers say it whose route is newer than ours; of a topic that may not be sent to they say so to producers.
 _TOPIC_UNREADABLE: Final = "the topic["
@@ -106,6 +112,8 @@ class LeaseConsumer(LeaseSettler):
         self._asked_at: dict[str, float] = {}
         """When the route of the last topic without readable queues was asked for (s, monotonic)."""
         self._late = LateBrokers(session, group)
+        self._refused: set[tuple[str, str]] = set()
+        """Topics and ids of damaged messages that were logged: they are delivered many times."""
         self._log = get_logger(__name__, f"group={group}")
 
     async def receive(
@@ -193,7 +201,7 @@ class LeaseConsumer(LeaseSettler):
 
     async def decoded(self, records: LeasedRecords) -> list[LeasedMessage]:
         """Return the intact messages of an answer; damaged ones are logged and end as dead letters, as in `receive`."""
-        leased = _decoded(records, records.broker_name)
+        leased = await _decoded(records, records.broker_name)
         intact = [each for each in leased if each.message.damage is None]
         if len(intact) < len(leased):
             await self._refuse_damaged(leased)
@@ -282,15 +290,19 @@ class LeaseConsumer(LeaseSettler):
     async def _ask_for_intact(
         self, name: str, addr: str, wanted: _Wanted, count: int, wait_ms: int, poll_id: str | None
     ) -> list[LeasedMessage]:
-        """Ask, and ask again while there are only damaged messages: those behind them may be intact."""
+        """Ask, and ask again while there are only damaged messages: those behind them may be intact.
+
+        It goes on for as long as the caller waits, or a second: there may be any number of damaged ones.
+        """
+        begun, longest_ms = time.monotonic(), max(wait_ms, _PAST_DAMAGED_MS)
         while True:
             records = await self._ask(name, addr, wanted, count, wait_ms, poll_id)
-            leased = await self._matching(_decoded(records, addr), wanted)
+            leased = await self._matching(await _decoded(records, addr), wanted)
             intact = [each for each in leased if each.message.damage is None]
             if len(intact) < len(leased):
                 await self._refuse_damaged(leased)
             # The same attempt gets the same messages again.
-            if intact or not leased or wanted.attempt_id is not None:
+            if intact or not leased or wanted.attempt_id is not None or _since(begun) >= longest_ms:
                 return intact
             wait_ms, poll_id = 0, None
 
@@ -342,11 +354,22 @@ class LeaseConsumer(LeaseSettler):
                 continue
             where = receipt.topic, receipt.broker_name, receipt.queue_id, receipt.queue_offset
             text = "topic=%s queue=%s/%d offset=%d: the message is damaged and not delivered: %s"
-            self._log.error(text, *where, message.damage)
+            if self._is_first_refusal(message):
+                self._log.error(text, *where, message.damage)
             try:
                 await self.extend(receipt, _DAMAGED_AGAIN_MS, failure=f"The message is damaged: {message.damage}")
             except GantryError as error:  # then it is delivered again after its lease
                 self._log.info("topic=%s: lease not shortened: %s", message.topic, error)
+
+    def _is_first_refusal(self, message: StoredMessage) -> bool:
+        """Return whether a damaged message comes for the first time, as far as that is remembered."""
+        place = message.topic, message.message_id
+        if place in self._refused:
+            return False
+        if len(self._refused) >= _REFUSED_KEPT:
+            self._refused.clear()
+        self._refused.add(place)
+        return True
 
     async def _leave(self, addr: str, poll_id: str | None, asked: Awaitable[list[LeasedMessage]]) -> None:
         """End a pop whose caller is gone; brokers without that request hold it until its time is over."""
@@ -383,15 +406,15 @@ class LeaseConsumer(LeaseSettler):
         return brokers
 
 
-def _decoded(records: LeasedRecords, addr: str) -> list[LeasedMessage]:
+async def _decoded(records: LeasedRecords, addr: str) -> list[LeasedMessage]:
     try:
-        return records.messages()
+        return await unpacking(records.records, records.messages)
     except (ProtocolError, ValueError) as error:
         raise _unreadable(addr, error) from error
 
 
 async def _read(asked: Awaitable[LeasedRecords], addr: str) -> list[LeasedMessage]:
-    return _decoded(await asked, addr)
+    return await _decoded(await asked, addr)
 
 
 def _unreadable(addr: str, error: Exception) -> MalformedAnswer:

@@ -9,6 +9,7 @@ from typing import Final
 from broker_core.client.consumer.offsets import BrokerOffsets
 from broker_core.client.consumer.send_back import SendBack
 from broker_core.client.consumer.subscriptions import EVERYTHING, TAG, subscription, wants
+from broker_core.client.decoding import decoded
 from broker_core.client.errors import MalformedAnswer, NoRoute, refusal
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.heartbeat import SubscriptionData
@@ -18,7 +19,6 @@ from broker_core.protocol.command import Command
 from broker_core.protocol.errors import ProtocolError
 from broker_core.protocol.headers.pull import PullMessageRequest, PullMessageResponse
 from broker_core.protocol.message import QueueOffset, StoredMessage
-from broker_core.protocol.record import decode_many
 from broker_core.protocol.topics import BROWSING_GROUP
 
 # A broker checks waiting pulls only every five seconds (protocol/README.md#pulling).
@@ -115,7 +115,11 @@ async def pull(session: Session, wanted: Pull) -> PullResult:
     status = _STATUSES.get(answer.code)
     if status is None:
         raise session.named(refusal(answer.code, answer.remark, addr, topic=queue.topic), addr)
-    return _result(status, answer, wanted.subscription, addr)
+    try:
+        messages = await decoded(answer.body) if status is PullStatus.FOUND else []
+    except ProtocolError as error:
+        raise MalformedAnswer(addr, str(error)) from error
+    return _result(status, answer, messages, wanted.subscription, addr)
 
 
 async def _address(session: Session, wanted: Pull) -> str:
@@ -129,10 +133,11 @@ async def _address(session: Session, wanted: Pull) -> str:
     return addr
 
 
-def _result(status: PullStatus, answer: Command, data: SubscriptionData, addr: str) -> PullResult:
+def _result(
+    status: PullStatus, answer: Command, messages: list[StoredMessage], data: SubscriptionData, addr: str
+) -> PullResult:
     try:
         header = answer.header(PullMessageResponse)
-        messages = decode_many(answer.body) if status is PullStatus.FOUND else []
     except ProtocolError as error:
         raise MalformedAnswer(addr, str(error)) from error
     return PullResult(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import zlib
 from collections.abc import Iterable
 
 import pytest
@@ -17,6 +18,7 @@ from broker_core.client.session import Session
 from broker_core.protocol import record
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.compression import MAX_UNPACKED_BYTES
 from broker_core.protocol.headers.pop import (
     ChangeInvisibleTimeRequest,
     PollingInfoRequest,
@@ -24,6 +26,7 @@ from broker_core.protocol.headers.pop import (
     PopMessageRequest,
     PopMessageResponse,
 )
+from broker_core.protocol.sys_flag import COMPRESSED
 from tests.broker_core.client.conftest import Live
 from tests.support.scripted import Peer, refuse, say_nothing, scripted_cluster
 from tests.support.wait import PATIENCE_SECONDS, eventually
@@ -51,10 +54,10 @@ async def waiting_at_the_broker(live: Live, topic: str, group: str) -> int:
     return answer.header(PollingInfoResponse).polling_num
 
 
-def record_of(topic: str, body: bytes) -> bytes:
+def record_of(topic: str, body: bytes, sys_flag: int = 0) -> bytes:
     host = b"\x7f\0\0\x01\0\0\0\1"
     encoded, origin = record.encode_topic(topic), record.MessageOrigin(0, host, 0, host)
-    return record.encode(encoded, body, b"", origin, record.size_of(encoded, body, b"", origin), 0, 0, 0)
+    return record.encode(encoded, body, b"", origin, record.size_of(encoded, body, b"", origin), 0, 0, 0, sys_flag)
 
 
 def nothing(_request: Command, _connection: object) -> Command:
@@ -447,6 +450,26 @@ async def test_intact_messages_arrive_and_a_damaged_one_ends_in_the_dead_letters
         return not (await consumer.receive(topic)).messages and await live.holds(f"%DLQ%{group}", 2)
 
     await eventually(are_dead)
+
+
+@pytest.mark.parametrize("wait_ms", [0, 1_200])
+async def test_damaged_messages_without_end_do_not_lengthen_the_wait(
+    wait_ms: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    bomb = record_of("orders", zlib.compress(bytes(MAX_UNPACKED_BYTES + 1)), COMPRESSED)
+
+    async def lend_it_again(_request: Command, _connection: object) -> Command:
+        return Command.response(ResponseCode.SUCCESS, PopMessageResponse(7, 600_000, 0, 0), bomb)
+
+    async with scripted_cluster("broker-a") as cluster:
+        cluster.add_topic("orders")
+        cluster["broker-a"].on(RequestCode.POP_MESSAGE, lend_it_again)
+        cluster["broker-a"].on(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, refuse(ResponseCode.NO_MESSAGE))
+        async with Session(ClientConfig([cluster.name_server.addr])) as session:
+            received = await LeaseConsumer(session, "billing").receive("orders", wait_ms=wait_ms)
+        asked = len(cluster["broker-a"].asked(RequestCode.POP_MESSAGE))
+    assert (received.messages, received.waited_ms >= wait_ms, asked > 1) == ([], True, True)
+    assert caplog.text.count("the message is damaged and not delivered") == 1
 
 
 async def test_records_are_leased_as_they_are_and_acknowledged_by_portion(live: Live) -> None:
