@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from gateway.cli.api import Json, part
+from gateway.cli.gaps import Gaps
 from gateway.cli.jobs import ended
 from gateway.cli.root import Session, gantry, pass_session
 
@@ -21,20 +22,32 @@ def dead_letters() -> None:
 @dead_letters.command("list")
 @pass_session
 def list_groups(session: Session) -> None:
-    """List the groups that have dead letters."""
+    """List the groups that have dead letters; exit code 1 if figures of one are not known."""
     columns = ["name", "messages", "first_at", "last_at", "causes", "top_cause.reason", "retries_waiting"]
-    session.out.rows(session.api.items("dead-letters"), columns)
+    found = list(session.api.items("dead-letters"))
+    session.out.rows(found, columns)
+    gaps = Gaps("was not read")
+    for each in found:
+        if each["unknown_reason"] is not None:
+            gaps.add(f"not everything of {each['name']} is known: {each['unknown_reason']}")
+    gaps.tell()
 
 
 @dead_letters.command()
 @click.argument("group")
 @pass_session
 def causes(session: Session, group: str) -> None:
-    """Count the newest dead letters of a group by cause; - stands for none given."""
+    """Count the newest dead letters of a group by cause; - stands for none given.
+
+    Exit code 1 if a broker that may have some was not read.
+    """
     found = session.api.get(f"dead-letters/{part(group)}/causes")
     session.out.rows(found["items"], ["reason", "count", "topics", "first_at", "last_at", "last_message_id"])
     if not found["complete"]:
         _tell_incomplete(found, "counted")
+    gaps = Gaps("was not read")
+    gaps.note(found)
+    gaps.tell()
 
 
 @dead_letters.command()
@@ -45,8 +58,11 @@ def causes(session: Session, group: str) -> None:
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @pass_session
 def messages(session: Session, /, group: str, limit: int, **chosen: Any) -> None:
-    """List the dead letters of a group, newest first."""
-    session.out.rows(session.api.items(f"dead-letters/{part(group)}/messages", limit=limit, **chosen), _COLUMNS)
+    """List the dead letters of a group, newest first; exit code 1 if a broker that may have some was not read."""
+    gaps = Gaps("may have more")
+    pages = session.api.pages(f"dead-letters/{part(group)}/messages", limit=limit, **chosen)
+    session.out.rows(gaps.noted(pages), _COLUMNS)
+    gaps.tell()
 
 
 @dead_letters.command()
@@ -76,13 +92,15 @@ def redrive(
     path = f"dead-letters/{part(group)}:redrive"
     body = {"filter": _filter(**chosen), "target": _target(target), "allow_live_target": allow_live_target}
     preview = session.api.post(path, {**body, "dry_run": True})
-    if dry_run and session.out.is_json:
-        session.out.json(preview)
-        return
     if preview["warning"]:
         click.echo(f"gantry: {preview['warning']}", err=True)
     if not preview["complete"]:
         _tell_incomplete(preview, "read")
+    for each in preview["missing"]:
+        click.echo(f"gantry: {each['broker']} was not read: {each['reason']}", err=True)
+    if dry_run and session.out.is_json:
+        session.out.json(preview)
+        return
     if dry_run:
         click.echo(f"Would send {_what(preview)}." if preview["messages"] else _nothing(preview))
         session.out.rows(preview["first"], _COLUMNS)

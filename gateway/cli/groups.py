@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from gateway.cli.api import part
+from gateway.cli.gaps import Gaps
 from gateway.cli.root import Session, gantry, pass_session
 
 _TURNS: Final = 3
@@ -67,12 +68,11 @@ def clients(session: Session, group: str) -> None:
     columns = ["client_id", "protocol", "address", "language", "version", "queues"]
     found = session.api.get(f"groups/{part(group)}/clients")
     session.out.rows(found["items"], columns)
-    for each in found["missing"]:
-        click.echo(f"gantry: {each['broker']} may have more: {each['reason']}", err=True)
+    gaps = Gaps("may have more")
+    gaps.note(found)
     if not found["callers_known"]:
-        click.echo("gantry: who receives by lease is not known: Redis does not answer", err=True)
-    if found["missing"] or not found["callers_known"]:
-        raise SystemExit(1)
+        gaps.add("who receives by lease is not known: Redis does not answer")
+    gaps.tell()
 
 
 @groups.command()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import click
 import msgspec
 
 from gateway.cli.api import part
+from gateway.cli.gaps import Gaps, tell_slave
+from gateway.cli.output import Table
 from gateway.cli.root import Session, gantry, pass_session
 
 _MOST_MATCHES: Final = 1_000
 _COLUMNS = ["message_id", "broker", "queue_id", "queue_offset", "keys", "tag", "stored_at", "size_bytes"]
+_UNTRACED: Final = {
+    "none": "no client traced this message",
+    "no_topic": "there is no such trace topic, so nothing is traced",
+    "unknown": "whether it was traced is not known",
+}
 
 
 @gantry.group()
@@ -27,13 +33,24 @@ def messages() -> None:
 @click.option("--to", "end", help="Stored before this time.")
 @pass_session
 def search(session: Session, topic: str, key: str, start: str | None, end: str | None) -> None:
-    """Find the messages of a topic that have a key; exit code 1 if there is none, or not all could be searched."""
-    answer = session.api.get("messages:search", topic=topic, key=key, **{"from": start, "to": end})
-    session.out.rows(answer["items"], _COLUMNS)
-    for missing in answer["missing"]:
-        click.echo(f"gantry: {missing['broker']} was not searched: {missing['reason']}", err=True)
-    if answer["verdict"] != "match" or not answer["complete"]:
-        raise SystemExit(1)
+    """Find the messages of a topic that have a key; exit code 1 if there is none, or not all could be searched.
+
+    Searches the last three days unless --from and --to say otherwise.
+    """
+    gaps, found, is_whole, span = Gaps("was not searched"), 0, True, ""
+    query = {"topic": topic, "key": key, "from": start, "to": end}
+    table = Table(session.out, _COLUMNS)
+    for page in session.api.pages("messages:search", **query):
+        gaps.note(page)
+        table.add(page["items"])
+        found += len(page["items"])
+        is_whole = is_whole and page["complete"]
+        span = f"from {page['searched']['from']} to {page['searched']['to']}"
+    if not is_whole and not gaps:
+        gaps.add("some messages may be missing: the search was too large; say a shorter time with --from and --to")
+    if not found:
+        gaps.add(f"no message of {topic} with the key {key!r} was found {span}")
+    gaps.tell()
 
 
 @messages.command()
@@ -44,20 +61,11 @@ def search(session: Session, topic: str, key: str, start: str | None, end: str |
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @pass_session
 def browse(session: Session, topic: str, start: str | None, end: str | None, queue: int | None, limit: int) -> None:
-    """List messages of a topic, newest first; exit code 1 if a broker did not answer."""
+    """List messages of a topic, newest first; exit code 1 if some may be missing."""
+    gaps = Gaps("may have more")
     query = {"from": start, "to": end, "queue": queue}
-    missing: dict[str, str] = {}
-
-    def found() -> Iterator[Any]:
-        for page in session.api.pages(f"topics/{part(topic)}/messages", limit=limit, **query):
-            missing.update((each["broker"], each["reason"]) for each in page["missing"])
-            yield from page["items"]
-
-    session.out.rows(found(), _COLUMNS)
-    for broker, reason in missing.items():
-        click.echo(f"gantry: {broker} may have more: {reason}", err=True)
-    if missing:
-        raise SystemExit(1)
+    session.out.rows(gaps.noted(session.api.pages(f"topics/{part(topic)}/messages", limit=limit, **query)), _COLUMNS)
+    gaps.tell()
 
 
 @messages.command()
@@ -76,18 +84,18 @@ def scan(session: Session, /, topic: str, conditions: tuple[str, ...], limit: in
     names = {"start": "from", "end": "to"}
     body = {names.get(name, name): value for name, value in wishes.items() if value not in (None, (), False)}
     body["fields"] = list(map(field_of, conditions))
-    left = limit
+    gaps, left = Gaps("was not read"), limit
     while left is None or left > 0:
         size = _MOST_MATCHES if left is None else min(left, _MOST_MATCHES)
         page = session.api.post(f"topics/{part(topic)}/messages:scan", {**body, "limit": size})
+        gaps.note(page)
         for item in page["items"]:
             session.out.json(item)
-        for missing in page["missing"]:
-            click.echo(f"gantry: {missing['broker']} was not read: {missing['reason']}", err=True)
         left = None if left is None else left - len(page["items"])
         if page["next_cursor"] is None:
-            raise SystemExit(1 if page["missing"] else 0)
+            break
         body["cursor"] = page["next_cursor"]
+    gaps.tell()
 
 
 def field_of(text: str) -> dict[str, Any]:
@@ -107,7 +115,9 @@ def field_of(text: str) -> dict[str, Any]:
 @pass_session
 def show(session: Session, topic: str, message_id: str) -> None:
     """Show one message with its properties and its body."""
-    session.out.one(session.api.get(f"messages/{part(message_id)}", topic=topic))
+    found = session.api.get(f"messages/{part(message_id)}", topic=topic)
+    session.out.one(found)
+    tell_slave(found["from_slave"])
 
 
 @messages.command()
@@ -119,11 +129,14 @@ def trace(session: Session, topic: str, message_id: str, trace_topic: str | None
     """Show what clients traced of a message; exit code 1 if nothing, or not all could be searched."""
     query = {"topic": topic, "trace_topic": trace_topic}
     answer = session.api.get(f"messages/{part(message_id)}/trace", **query)
+    gaps = Gaps("was not searched")
+    gaps.note(answer)
     session.out.one(answer)
-    for missing in answer["missing"]:
-        click.echo(f"gantry: {missing['broker']} was not searched: {missing['reason']}", err=True)
-    if answer["state"] != "traced" or not answer["complete"]:
-        raise SystemExit(1)
+    if not answer["complete"] and not gaps:
+        gaps.add("there is more than is told: of very many traces the first are read")
+    if answer["state"] != "traced":
+        gaps.add(_UNTRACED[answer["state"]])
+    gaps.tell()
 
 
 @messages.command()

@@ -11,6 +11,7 @@ from uuid import uuid4
 import click
 
 from gateway.cli.api import Refused, Unreachable, part
+from gateway.cli.gaps import Gaps
 from gateway.cli.root import Session, gantry, pass_session
 
 _AT_ONCE: Final = 32
@@ -59,10 +60,9 @@ def consume(
         answer = post(f"{path}:receive", {**asked, **name, "max_messages": size})
         received = answer["messages"]
         if not received and not follow:
-            for each in answer["missing"]:
-                click.echo(f"gantry: {each['broker']} may have more: {each['reason']}", err=True)
-            if answer["missing"]:
-                raise SystemExit(1)
+            gaps = Gaps("may have more")
+            gaps.note(answer)
+            gaps.tell()
             return
         for message in received:
             session.out.json(message)

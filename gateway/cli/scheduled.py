@@ -8,6 +8,7 @@ import click
 
 from gateway.cli.api import part
 from gateway.cli.exact import decode
+from gateway.cli.gaps import Gaps
 from gateway.cli.output import Table
 from gateway.cli.root import Session, gantry, pass_session
 
@@ -30,19 +31,16 @@ def scheduled() -> None:
 def list_scheduled(session: Session, /, start: str | None, end: str | None, limit: int | None, **chosen: Any) -> None:
     """List messages that wait, first those that are due first; exit code 1 if a broker could not be asked."""
     query = {**chosen, "from": start, "to": end}
-    table, left, silent = Table(session.out, _COLUMNS), limit, {}
+    table, left, gaps = Table(session.out, _COLUMNS), limit, Gaps("was not asked")
     while True:
         page = session.api.get("scheduled", limit=min(_PAGE, left or _PAGE), **query)
         table.add(page["items"])
-        silent.update({each["broker"]: each["reason"] for each in page["missing"]})
+        gaps.note(page)
         left = None if left is None else left - len(page["items"])
         query["cursor"] = page["next_cursor"]
         if query["cursor"] is None or left == 0:
             break
-    for broker, reason in silent.items():
-        click.echo(f"gantry: {broker} was not asked: {reason}", err=True)
-    if silent:
-        raise SystemExit(1)
+    gaps.tell()
 
 
 @scheduled.command()

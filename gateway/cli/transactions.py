@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gateway.cli.api import part
+from gateway.cli.gaps import Gaps
 from gateway.cli.output import Table
 from gateway.cli.root import Session, gantry, pass_session
 
@@ -29,20 +30,18 @@ def transactions() -> None:
 def list_transactions(session: Session, /, limit: int | None, **chosen: Any) -> None:
     """List open transactions, the oldest first; exit code 1 if a broker was not asked, or not to its end."""
     table, left, cursor = Table(session.out, _COLUMNS), limit, None
-    silent: dict[str, str] = {}
+    gaps = Gaps("may have more")
     while True:
         size = min(_PAGE, left or _PAGE)
         page = session.api.get("transactions", limit=size, cursor=cursor, **chosen)
         table.add(page["items"])
-        silent |= {each["broker"]: each["reason"] for each in page["missing"]}
-        silent |= dict.fromkeys(page["partial"], "not all of it can be read")
+        gaps.note(page)
+        for broker in page["partial"]:
+            gaps.add(f"{broker} may have more: not all of it can be read")
         left, cursor = None if left is None else left - len(page["items"]), page["next_cursor"]
         if cursor is None or left == 0:
             break
-    for broker, reason in silent.items():
-        click.echo(f"gantry: {broker} may have more: {reason}", err=True)
-    if silent:
-        raise SystemExit(1)
+    gaps.tell()
 
 
 @transactions.command()
