@@ -1,7 +1,7 @@
 """Reads the queues of a topic on and on, without a consumer group: plain pulls, which every broker knows.
 
 A queue of its own task asks for the next messages; the broker holds the request until there are some. Nothing is
-consumed: no offset is stored.
+consumed: no offset is stored. Only masters are read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from broker_core.client.admin import Admin
 from broker_core.client.admin.placed import PlacedMessage
 from broker_core.client.consumer.pull import PullConsumer, PullResult, PullStatus
+from broker_core.client.errors import NoMaster
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies import MessageQueue
 from console.clusters.connections import Connections
@@ -161,8 +162,13 @@ class TopicReader:
                     offset = await begin(await self._connections.admin(self._cluster), queue)
                     self._sink.at(queue, offset)
                     self._note_begun(queue)
-                pull = PullConsumer(await self._connections.session(self._cluster))
-                result = await pull.pull(queue, offset, wait_ms=WAIT_MS if is_at_end else 0)
+                session = await self._connections.session(self._cluster)
+                master = await session.master_of(queue.broker_name)
+                if master is None:
+                    # A slave may lack what is newest, and nobody would notice: a tail is said to be live.
+                    raise NoMaster(queue.broker_name)
+                wait_ms = WAIT_MS if is_at_end else 0
+                result = await PullConsumer(session).pull(queue, offset, wait_ms=wait_ms, at=master)
             except GantryError as error:
                 self._note(queue.broker_name, reason_of(error))
                 self._note_begun(queue)

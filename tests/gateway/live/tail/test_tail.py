@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from tests.gateway.installation import Installation
 from tests.gateway.live.conftest import Live, listening
+from tests.support.cluster import several_brokers
+from tests.support.orphaned import NAME, TOPIC, send_to_both, start_pair
+
+NOBODY: Final = f"no master of broker '{NAME}' is known"
 
 
 def topic_of(installation: Installation, name: str, queues: int = 2) -> str:
@@ -195,3 +200,28 @@ async def test_a_topic_that_the_caller_may_not_read_is_refused(installation: Ins
     async with listening(installation, "tail", "narrow") as socket:
         await socket.say(type="start", topics=["payments"])
         assert (await socket.hear())["problem"]["code"] == "FORBIDDEN"
+
+
+async def test_a_tail_reads_masters_alone_and_says_so_while_there_is_none(
+    installation: Installation, tmp_path: Path
+) -> None:
+    # Given a tail that is live on a master with a slave
+    async with several_brokers(tmp_path, names=()) as running:
+        await start_pair(running)
+        await send_to_both(running)
+        name_server = f"127.0.0.1:{running.name_server.port}"
+        with installation.client() as admin:
+            made = admin.post("/api/v1/clusters", json={"name": "tail-pair", "name_servers": [name_server]})
+            assert made.status_code == 201, made.text
+            async with listening(installation, "tail", role="admin") as socket:
+                await started(socket, cluster="tail-pair", topics=[TOPIC])
+                # When the master goes
+                await running.stop(NAME)
+                # Then nobody takes what its slave has for everything
+                while (frame := (await heard(socket, "unknown"))[0])["reason"] != NOBODY:
+                    pass
+                assert (frame["topic"], frame["broker"]) == (TOPIC, NAME)
+                # And the next master is read as soon as it is there
+                await running.start(NAME, port=0)
+                assert (await heard(socket, "unknown"))[0]["reason"] is None
+            admin.delete("/api/v1/clusters/tail-pair", headers={"If-Match": "*"})
