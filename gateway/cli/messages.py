@@ -38,7 +38,7 @@ def search(session: Session, topic: str, key: str, start: str | None, end: str |
     Searches the last three days unless --from and --to say otherwise.
     """
     gaps, found, is_whole, span = Gaps("was not searched"), 0, True, ""
-    query = {"topic": topic, "key": key, "from": start, "to": end}
+    query: dict[str, Any] = {"topic": topic, "key": key, "from": start, "to": end}
     table = Table(session.out, _COLUMNS)
     for page in session.api.pages("messages:search", **query):
         gaps.note(page)

@@ -109,7 +109,7 @@ def test_a_broker_that_was_not_asked_is_told_with_the_reason(
 
 
 def test_a_search_that_was_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = {"items": [{}], "next_cursor": None, "missing": [], "from_slaves": [], "complete": False}
+    page: dict[str, Any] = {"items": [{}], "next_cursor": None, "missing": [], "from_slaves": [], "complete": False}
 
     done = answered(monkeypatch, {**page, "searched": {"from": "then", "to": "now"}}, "messages", "search", "t", "k")
 
