@@ -9,6 +9,7 @@ import { curlOf } from "@/lib/curl"
 import { useBrowseByTime } from "../api/browse-by-time"
 import { MissingBrokers, missingOf } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
+import classes from "./messages.module.css"
 import { ReadFromSlaves, slavesOf } from "./read-from-slaves"
 
 const NEWEST = 30
@@ -46,8 +47,12 @@ export function TopicMessages({ cluster, topic }: { cluster: string; topic: stri
     >
       {(items) => (
         <>
-          <MissingBrokers missing={missing} />
-          <ReadFromSlaves slaves={slaves} />
+          {missing.length + slaves.length > 0 && (
+            <div className={classes.notes}>
+              <MissingBrokers missing={missing} />
+              <ReadFromSlaves slaves={slaves} />
+            </div>
+          )}
           <MessagesTable
             natural
             withTopic={false}

@@ -16,3 +16,17 @@ it("does not call more pages of matches partial", async () => {
   expect(await screen.findByText("more below")).toBeTruthy()
   expect(screen.queryByText("partial")).toBeNull()
 })
+
+const slave = { broker: "broker-a", broker_id: 4, reason: "no master of broker 'broker-a' is known" }
+const files = { ...search().searched, index_files: 1, index_files_skipped_by_time: 0 }
+
+it.each([
+  ["all that a slave has", search({ verdict: "partial", complete: false, from_slaves: [slave], searched: files }), ["searched", "newest"]],
+  ["what a slave has, up to the end of a page", search({ verdict: "partial", complete: false, from_slaves: [slave], next_cursor: "c2", searched: files }), ["left", "searched", "newest"]],
+  ["what one of two brokers has", search({ verdict: "partial", complete: false, missing: [{ broker: "broker-b", reason: "gone", since: null }], searched: files }), ["searched"]],
+  ["a part of what was too much", search({ verdict: "partial", complete: false, next_cursor: "c2", searched: files }), ["left", "searched"]],
+])("draws %s where it was read, the oldest left", async (_, answer, kinds) => {
+  const { container } = renderApp(<VerdictBar answer={answer} matches={0} />)
+  await screen.findByText("partial")
+  expect([...container.querySelectorAll("[data-kind]")].map((block) => block.getAttribute("data-kind"))).toEqual(kinds)
+})
