@@ -17,6 +17,7 @@ from broker_core.client.admin.replica_reads import FromSlave, at_master, at_repl
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topics import Topics
 from broker_core.client.errors import BrokerUnavailable, NoMaster, Unreachable
+from broker_core.client.routes import Route
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.queues import MessageQueue
@@ -94,12 +95,25 @@ class Messages:
 
         Every broker of the topic, or of another one, is asked for `max_messages`, at most 64, but for those at the
         addresses `without`. One without a master fails with NoMaster, by its name; `with_slaves` a slave is asked
-        first, as in the place of a master that is away. Raises TopicNotFound or Unreachable.
+        first, as in the place of a master that is away, also while no name server answers. Raises TopicNotFound or
+        Unreachable.
         """
-        route = await self._requests.route_now(on_brokers_of or topic)
+        header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
+        place = on_brokers_of or topic
+        if not with_slaves:
+            return await self._searched(await self._requests.route_now(place), header, without, with_slaves=False)
+        route, is_told = await self._requests.route_for_slaves(place)
+        result = await self._searched(route, header, without, with_slaves=True)
+        if is_told or result.slaves:
+            return result
+        # Masters alone answered: whether these are all only a name server says.
+        return await self._searched(await self._requests.route_now(place), header, without, with_slaves=True)
+
+    async def _searched(
+        self, route: Route, header: QueryMessageRequest, without: Collection[str], *, with_slaves: bool
+    ) -> SearchResult:
         named = {addr: name for name, addr in route.masters.items()} | {name: name for name in route.leaderless}
         asked = {place: name for place, name in named.items() if place not in without}
-        header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
         read = at_replica if with_slaves else at_master
         answers = await self._requests.ask_each(
             asked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ T = TypeVar("T")
 
 # Pages send many requests in a row; brokers change every half minute at most.
 _KEEP_CLUSTER_SECONDS: Final = 1.0
+# The console waits for ten seconds, of which a master and a name server that hang take eight.
+_NAME_SERVER_SECONDS: Final = 1.0
 # A page that asks a silent broker several things in turn would otherwise wait for it each time.
 _IMPATIENT_SECONDS: Final = 5.0
 _IMPATIENT_MS: Final = 1_000
@@ -103,6 +106,20 @@ class AdminRequests:
     async def route_now(self, topic: str) -> Route:
         """Return where the topic is, as a name server tells it now; raise TopicNotFound."""
         return await self.session.routes.refresh(topic)
+
+    async def route_for_slaves(self, topic: str) -> tuple[Route, bool]:
+        """Return where the topic is, and whether a name server told it now; raise TopicNotFound or Unreachable.
+
+        If none does within a second it is the last known route: a slave lacks something anyway.
+        """
+        known = self.session.routes.find(topic)
+        if known is None:
+            return await self.route_now(topic), True
+        try:
+            async with asyncio.timeout(_NAME_SERVER_SECONDS):
+                return await self.route_now(topic), True
+        except (Unreachable, TimeoutError):
+            return known, False
 
     async def master(self, broker_name: str) -> str:
         """Return the address of a broker's master; raise NoMaster if there is none."""

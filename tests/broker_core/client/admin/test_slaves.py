@@ -21,7 +21,7 @@ from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, GetMaxOffs
 from broker_core.protocol.headers.pull import PullMessageResponse
 from tests.support.cluster import SeveralBrokers, several_brokers
 from tests.support.orphaned import KEY, send_to_both, start_pair
-from tests.support.scripted import Cluster, hang_up, refuse, scripted_cluster, succeed
+from tests.support.scripted import Cluster, Handler, hang_up, refuse, say_nothing, scripted_cluster, succeed
 
 QUEUE: Final = MessageQueue("orders", "broker-a", 0)
 
@@ -141,4 +141,26 @@ async def test_an_offset_before_the_queue_of_a_slave_ends_a_page(cluster: Cluste
 
 
 def client_of(cluster: Cluster) -> Session:
-    return Session(ClientConfig([cluster.name_server.addr]))
+    return Session(ClientConfig([cluster.name_server.addr], timeout_ms=2_000, admin_timeout_ms=1_000))
+
+
+@pytest.mark.parametrize("silence", [hang_up(), say_nothing()], ids=["is gone", "hangs"])
+async def test_a_slave_is_searched_while_no_name_server_answers_either(cluster: Cluster, silence: Handler) -> None:
+    nothing = refuse(ResponseCode.QUERY_NOT_FOUND)
+    cluster["one"].on(RequestCode.QUERY_MESSAGE, nothing)
+    async with client_of(cluster) as session:
+        await session.routes.get("orders")
+        for code in (RequestCode.GET_ROUTEINFO_BY_TOPIC, RequestCode.GET_BROKER_CLUSTER_INFO):
+            cluster.name_server.on(code, silence)
+        cluster["master"].on(RequestCode.QUERY_MESSAGE, silence)
+
+        found = await Admin(session).messages.search("orders", KEY, with_slaves=True)
+
+        assert ({name: slave.broker_id for name, slave in found.slaves.items()}, found.failed) == ({"b": 1}, {})
+        assert not found.complete
+
+        cluster["master"].on(RequestCode.QUERY_MESSAGE, nothing)
+        with pytest.raises(Unreachable) as failure:
+            await Admin(session).messages.search("orders", KEY, with_slaves=True)
+
+    assert failure.value.of_name_server, "masters alone answered, and there may be more of them"
