@@ -23,7 +23,9 @@ def alerts() -> None:
 def list_alerts(session: Session, state: str | None, subject: str | None, limit: int) -> None:
     """List the alerts of every cluster; exit code 1 if one of them is firing."""
     found = list(session.api.items("/alerts", limit=limit, state=state, subject=subject))
-    columns = ["id", "shown", "rule.severity", "rule.name", "cluster", "subject", "value", "since"]
+    # A resolved one is not measured any more: what is left is its value at the end.
+    value = "value" if state == "resolved" else "value_now"
+    columns = ["id", "state=shown", "severity=rule.severity", "rule=rule.name", "cluster", "subject", value, "since"]
     session.out.rows(found, columns)
     if any(alert["shown"] == "firing" for alert in found):
         raise SystemExit(1)

@@ -54,7 +54,7 @@ def replicas(session: Session, broker: str) -> None:
         "role",
         "address",
         "reachable",
-        "failover.in_sync",
+        "in_sync=failover.in_sync",
         "log_end",
         "behind_bytes",
         "behind_ms",

@@ -23,7 +23,7 @@ def dead_letters() -> None:
 @pass_session
 def list_groups(session: Session) -> None:
     """List the groups that have dead letters; exit code 1 if figures of one are not known."""
-    columns = ["name", "messages", "first_at", "last_at", "causes", "top_cause.reason", "retries_waiting"]
+    columns = ["name", "messages", "first_at", "last_at", "causes", "top_cause=top_cause.reason", "retries_waiting"]
     found = list(session.api.items("dead-letters"))
     session.out.rows(found, columns)
     gaps = Gaps("was not read")

@@ -10,7 +10,10 @@ import click
 from gateway.cli.frames import frames
 from gateway.cli.root import Session, gantry, pass_session
 
-_COLUMNS: Final = ["seen_at", "kind", "group", "topic", "broker", "client.client_id", "source", "by", "reason"]
+_COLUMNS: Final = [
+    "seen_at", "kind", "group", "topic", "broker", "client=client.client_id", "alert=alert.rule",
+    "alert_of=alert.subject", "source", "by", "reason",
+]  # fmt: skip
 
 
 @gantry.command()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from gateway.cli.exact import encode
+from gateway.cli.exact import Number, encode
 
 UNKNOWN: Final = "-"
 _GAP: Final = "  "
@@ -22,7 +22,10 @@ class Output:
         self.is_json = is_json
 
     def rows(self, items: Iterable[Any], columns: Sequence[str]) -> None:
-        """Print items: whole as JSON, one a line, or these columns as a table; `a.b` is the field b of a."""
+        """Print items: whole as JSON, one a line, or these columns as a table.
+
+        A column is a field, `a.b` the field b of a; `heading=field` has another heading than the field's own name.
+        """
         Table(self, columns).add(items)
 
     def one(self, item: Any) -> None:
@@ -55,9 +58,10 @@ class Table:
 
     def __init__(self, out: Output, columns: Sequence[str]) -> None:
         self._out = out
-        self._columns = columns
+        named = [column.rpartition("=") for column in columns]
+        self._fields = [field for _, _, field in named]
         self._widths = [0] * len(columns)
-        self._head: list[list[str]] = [[column.upper().replace("_", " ") for column in columns]]
+        self._head: list[list[str]] = [[_heading(words or field) for words, _, field in named]]
 
     def add(self, items: Iterable[Any]) -> None:
         """Print a portion."""
@@ -65,7 +69,7 @@ class Table:
             for item in items:
                 self._out.json(item)
             return
-        lines = self._head + [[_line(_text(_field(item, column))) for column in self._columns] for item in items]
+        lines = self._head + [[_line(_text(_field(item, column))) for column in self._fields] for item in items]
         self._head = []
         self._widths = [max(map(len, cells)) for cells in zip(map(" ".__mul__, self._widths), *lines, strict=True)]
         for line in lines:
@@ -78,6 +82,10 @@ class NotWhole(Exception):
     def __init__(self, failed: Sequence[dict[str, Any]]) -> None:
         rows = [f"\n  {each['broker']}{_queue(each)}: {each.get('reason')}" for each in failed]
         super().__init__(f"not done everywhere:{''.join(rows)}")
+
+
+def _heading(words: str) -> str:
+    return words.upper().replace("_", " ").replace(".", " ")
 
 
 def _queue(row: dict[str, Any]) -> str:
@@ -100,6 +108,8 @@ def _text(value: Any) -> str:
         return UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Number) and not value.text.lstrip("-").isdigit():
+        value = float(value.text)
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}".rstrip("0").rstrip(".")
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
