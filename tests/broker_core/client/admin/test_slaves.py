@@ -19,9 +19,10 @@ from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.offsets import GetMaxOffsetRequest, GetMaxOffsetResponse
 from broker_core.protocol.headers.pull import PullMessageResponse
+from broker_core.remoting.dispatch import Handler
 from tests.support.cluster import SeveralBrokers, several_brokers
 from tests.support.orphaned import KEY, send_to_both, start_pair
-from tests.support.scripted import Cluster, Handler, hang_up, refuse, say_nothing, scripted_cluster, succeed
+from tests.support.scripted import Cluster, hang_up, refuse, say_nothing, scripted_cluster, succeed
 
 QUEUE: Final = MessageQueue("orders", "broker-a", 0)
 
