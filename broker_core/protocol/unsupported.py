@@ -17,6 +17,8 @@ _REPLICAS: Final = "only replicas of RocketMQ 5 ask for it"
 _CONTAINERS: Final = "a process has one broker; start another one to add it, and stop one to remove it"
 _HEARTBEATS: Final = "brokers report to name servers by their registration (103)"
 _CONTROLLER: Final = "no controller runs here; a name server hosts one with enableControllerInNamesrv=true"
+_OF_REPLICAS: Final = "it is for brokers that are replicas with a controller (enableControllerMode=true)"
+_CONTROLLER_CONFIG: Final = "a controller has the settings that its process was started with, and changes none"
 _COLD: Final = "reading old messages is not throttled by group, and the system decides how it reads ahead"
 _ACCOUNTS: Final = "accounts are those of RocketMQ 4.9: plain_acl.yml, or updateAclConfig of mqadmin 4.9"
 
@@ -44,6 +46,17 @@ REASONS: Final[Mapping[int, str]] = {
         _range(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, RequestCode.CONTROLLER_APPLY_BROKER_ID), _CONTROLLER
     ),
     **dict.fromkeys(_range(RequestCode.NAME_STATE, RequestCode.ADOPT_STATE), _CONTROLLER),
+    **dict.fromkeys(
+        (
+            RequestCode.GET_BROKER_EPOCH_CACHE,
+            RequestCode.NOTIFY_BROKER_ROLE_CHANGED,
+            RequestCode.METADATA_CHANGES,
+            RequestCode.HAND_OVER,
+        ),
+        _OF_REPLICAS,
+    ),
+    RequestCode.UPDATE_CONTROLLER_CONFIG: _CONTROLLER_CONFIG,
+    RequestCode.GET_CONTROLLER_CONFIG: _CONTROLLER_CONFIG,
     **dict.fromkeys(_range(RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG, RequestCode.SET_COMMITLOG_READ_MODE), _COLD),
     **dict.fromkeys(_range(RequestCode.AUTH_CREATE_USER, RequestCode.AUTH_LIST_ACL), _ACCOUNTS),
 }
