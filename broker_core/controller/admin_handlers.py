@@ -6,7 +6,7 @@ from broker_core.controller.commands import AcceptLoss, Adopt, Command, Elect, R
 from broker_core.controller.electing import electable
 from broker_core.controller.errors import Refused
 from broker_core.controller.judging import Judging
-from broker_core.controller.parts import Parts, answered, master_address, sync_state_set
+from broker_core.controller.parts import Parts, answered, master_address, of_operator, sync_state_set
 from broker_core.controller.replicas import removable
 from broker_core.controller.set_back import is_set_back
 from broker_core.controller.states import state_of
@@ -46,7 +46,7 @@ class AdminHandlers:
 
     async def elect(self, request: Message, _: Connection) -> Message:
         """Elect a master by hand: the one that is named, or any if there is none that lives."""
-        header = request.header(headers.ElectMasterRequest)
+        header = of_operator(request, headers.ElectMasterRequest, knows_all=False)
         lead = None if header.dry_run else self._parts.the_lead()
         state = await self._state(header.broker_name)
         command = self._election(state, header)
@@ -64,12 +64,12 @@ class AdminHandlers:
 
     async def remove(self, request: Message, _: Connection) -> Message:
         """Forget replicas; those that are heard only if the request says so."""
-        header = request.header(headers.CleanBrokerDataRequest)
+        header = of_operator(request, headers.CleanBrokerDataRequest, knows_all=False)
         ids = _ids(header.broker_controller_ids_to_clean or "")
         state = await self._state(header.broker_name)
         heard = {each.id for each in self._parts.hearing.heard(state.name, self._parts.clock())}
         ids = ids or tuple(sorted(removable(state) - heard))
-        living = sorted(heard & set(ids))
+        living = sorted(heard & set(ids) & state.replicas.keys())
         if living and not header.is_clean_living_broker:
             raise Refused(
                 ResponseCode.CONTROLLER_INVALID_CLEAN_BROKER_METADATA,
@@ -82,7 +82,11 @@ class AdminHandlers:
 
     async def set_policy(self, request: Message, _: Connection) -> Message:
         """Change what operators decide for a name."""
-        header = request.header(headers.SetReplicaPolicyRequest)
+        header = of_operator(request, headers.SetReplicaPolicyRequest, knows_all=True)
+        if header.min_in_sync_replicas is None and header.unclean_allowed is None:
+            raise Refused(
+                ResponseCode.CONTROLLER_INVALID_REQUEST, "neither minInSyncReplicas nor uncleanAllowed is to be changed"
+            )
         command = SetPolicy(header.broker_name, header.min_in_sync_replicas, header.unclean_allowed)
         warnings = [_UNCLEAN] if header.unclean_allowed else []
         decided = self._previewed if header.dry_run else self._carried_out
@@ -90,7 +94,7 @@ class AdminHandlers:
 
     async def accept_loss(self, request: Message, _: Connection) -> Message:
         """Make a replica master that may lack acknowledged messages."""
-        header = request.header(headers.AcceptLossRequest)
+        header = of_operator(request, headers.AcceptLossRequest, knows_all=True)
         lead = None if header.dry_run else self._parts.the_lead()
         command = self._loss(await self._state(header.broker_name), header.broker_id)
         if header.dry_run:
@@ -100,7 +104,7 @@ class AdminHandlers:
 
     async def adopt(self, request: Message, _: Connection) -> Message:
         """Go on from a state that was set back."""
-        header = request.header(headers.AdoptStateRequest)
+        header = of_operator(request, headers.AdoptStateRequest, knows_all=True)
         parts, name = self._parts, header.broker_name
         parts.check_cluster(header.cluster_name)
         read = state_of(name, await parts.deciding.read(name))

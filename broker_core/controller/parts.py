@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from broker_core.controller.deciding import Deciding
 from broker_core.controller.decisions import Decisions, Lead
@@ -18,7 +18,14 @@ from broker_core.controller.trust import Trust
 from broker_core.protocol import Command, ResponseCode
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import SyncStateSet
+from broker_core.protocol.fields import find_misread
+from broker_core.protocol.signature import ACCESS_KEY, SECURITY_TOKEN, SIGNATURE
 from broker_core.remoting import Connection, Handler
+
+T = TypeVar("T")
+
+_SIGNED: Final = frozenset({ACCESS_KEY, SIGNATURE, SECURITY_TOKEN})
+"""Whoever has an account signs each request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,17 @@ def answered(answer: Answer) -> Handler:
             return Command.response(refused.code, remark=str(refused))
 
     return handle
+
+
+def of_operator(request: Command, kind: type[T], *, knows_all: bool) -> T:
+    """Return the header of what an operator asks for; raises Refused for a field that is not taken as it is meant.
+
+    Apache's tools send fields of which nothing is known here; a header that only Gantry sends `knows_all`.
+    """
+    misread = find_misread(kind, request.ext_fields, _SIGNED if knows_all else None)
+    if misread is not None:
+        raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, f"request {request.code}: {misread}")
+    return request.header(kind)
 
 
 def master_address(state: NameState) -> str | None:

@@ -16,7 +16,7 @@ A field with a default may be absent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 
@@ -77,6 +77,30 @@ def decode(kind: type[T], ext_fields: Mapping[str, str]) -> T:
         if header is not None:
             return header
     return _decode(kind, form, ext_fields)
+
+
+def find_misread(kind: type, ext_fields: Mapping[str, str], others: Container[str] | None) -> str | None:
+    """Return a sentence about a field that `decode` would not take as it is meant; None if there is none.
+
+    That is a boolean that is neither true nor false; a name that differs from a field's in case, underscores or dashes
+    only; and a name that is neither a field's nor one of `others`, unless these are None.
+    """
+    form = _form_of(kind)
+    known = {each.wire: each for each in form.fields}
+    plain = {_plain(each.wire): each.wire for each in form.fields}
+    for name, text in ext_fields.items():
+        if name in known:
+            if known[name].letter == "b" and text.lower() not in ("true", "false"):
+                return f"{name} is {text[:40]!r}, which is neither true nor false"
+        elif _plain(name) in plain:
+            return f"the field {name[:40]!r} is not served: {plain[_plain(name)]} is"
+        elif others is not None and name not in others:
+            return f"the field {name[:40]!r} is not served"
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def wire_names(kind: type) -> dict[str, str]:

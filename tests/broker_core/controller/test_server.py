@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.protocol import ResponseCode, bodies
+from broker_core.protocol import Command, ResponseCode, bodies
 from broker_core.protocol.bodies.controller import MasterLife
 from broker_core.protocol.bodies.replicas import BrokerReplicasInfo, ControllerInfo, Preview, SyncStateSet
 from broker_core.protocol.headers import controller as headers
-from tests.broker_core.controller.hosted import Broker, Hosted, brokers, hosted
+from tests.broker_core.controller.hosted import TIMEOUT_MS, Broker, Hosted, brokers, hosted
 from tests.support.wait import eventually
 
 
@@ -175,6 +175,76 @@ async def test_an_operator_hands_over(served: Hosted) -> None:
         assert (await served.state()).last.why == "by hand"
 
 
+ELECT = {"clusterName": "C", "brokerName": "b", "brokerId": "2", "designateElect": "true"}
+
+
+@pytest.mark.parametrize(
+    ("code", "fields", "said"),
+    [
+        *(
+            (1002, ELECT | {"dryRun": text}, f"dryRun is {text!r}, which is neither true nor false")
+            for text in ("yes", "1", "")
+        ),
+        *(
+            (1002, ELECT | {name: "true"}, f"the field {name!r} is not served: dryRun is")
+            for name in ("dryrun", "dry_run", "DryRun")
+        ),
+        (1002, ELECT | {"designateElect": "on"}, "designateElect is 'on', which is neither true nor false"),
+        (1002, ELECT | {"handed-over": "true"}, "the field 'handed-over' is not served: handedOver is"),
+        (
+            1011,
+            {"brokerName": "b", "isCleanLivingBroker": "1"},
+            "isCleanLivingBroker is '1', which is neither true nor false",
+        ),
+        (1011, {"brokerName": "b", "dry_run": "true"}, "the field 'dry_run' is not served: dryRun is"),
+        (1011, {"brokerName": "b", "forced": "no"}, "forced is 'no', which is neither true nor false"),
+        (
+            9004,
+            {"brokerName": "b", "uncleanAllowed": "yes"},
+            "uncleanAllowed is 'yes', which is neither true nor false",
+        ),
+        (9004, {"brokerName": "b", "minInSync": "1"}, "the field 'minInSync' is not served"),
+        (9005, {"brokerName": "b", "brokerId": "2", "preview": "true"}, "the field 'preview' is not served"),
+        (
+            9006,
+            {"brokerName": "b", "clusterName": "C", "brokerIds": "2", "dryRun": "y"},
+            "dryRun is 'y', which is neither true nor false",
+        ),
+    ],
+)
+async def test_an_option_that_would_not_be_obeyed_is_refused_by_name(
+    served: Hosted, code: int, fields: dict[str, str], said: str
+) -> None:
+    async with brokers(served, 1, 2) as [first, _]:
+        await elected(served, 1)
+        assert (await first.alter(await served.state(), 1, 2)).code == ResponseCode.SUCCESS
+        refused = await served.client.invoke(served.address, Command(code, ext_fields=dict(fields)), TIMEOUT_MS)
+        assert (refused.code, refused.remark) == (2005, f"request {code}: {said}")
+        assert not first.handed_over
+        assert (await served.state()).epoch == 1
+
+
+async def test_what_apaches_tools_and_accounts_send_besides_is_taken(served: Hosted) -> None:
+    signed = {"AccessKey": "operator", "Signature": "c2lnbmVk", "SecurityToken": "t"}
+    async with brokers(served, 1, 2) as [first, _]:
+        await elected(served, 1)
+        assert (await first.alter(await served.state(), 1, 2)).code == ResponseCode.SUCCESS
+        policy = Command(9004, ext_fields={"brokerName": "b", "minInSyncReplicas": "1", "dryRun": "TRUE"} | signed)
+        assert (await served.client.invoke(served.address, policy, TIMEOUT_MS)).code == ResponseCode.SUCCESS
+        elect = Command(1002, ext_fields=ELECT | {"invokeTime": "1700000000000"} | signed)
+        assert (await served.client.invoke(served.address, elect, TIMEOUT_MS)).code == ResponseCode.SUCCESS
+        assert (await served.state()).master == MasterLife(2, "1-a")
+
+
+async def test_what_no_controller_serves_is_refused_for_what_it_is(served: Hosted) -> None:
+    for code in (1007, 1008, 1009, 1010, 9002, 9003):
+        refused = await served.client.invoke(served.address, Command(code), TIMEOUT_MS)
+        assert refused.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+        whose = "settings that its process was started with" if code in (1009, 1010) else "brokers that are replicas"
+        assert whose in (refused.remark or "")
+        assert "no controller" not in (refused.remark or "")
+
+
 async def test_there_is_nothing_to_elect_while_the_master_lives(served: Hosted) -> None:
     async with brokers(served, 1, 2):
         await elected(served, 1)
@@ -190,6 +260,9 @@ async def test_replicas_are_removed(served: Hosted) -> None:
         await elected(served, 1)
         lives = await served.ask(headers.CleanBrokerDataRequest("b", "C", "2"))
         assert (lives.code, lives.remark) == (2009, "replica 2 of b lives: stop it first")
+        for dry_run in (True, False):
+            gone = await served.ask(headers.CleanBrokerDataRequest("b", "C", "3", dry_run=dry_run))
+            assert (gone.code, gone.remark) == (2003, "b has no replica 3")
         await second.leave_beating()
         would = await served.ask(
             headers.CleanBrokerDataRequest("b", "C", "2", is_clean_living_broker=True, dry_run=True)
@@ -199,6 +272,17 @@ async def test_replicas_are_removed(served: Hosted) -> None:
         done = await served.ask(headers.CleanBrokerDataRequest("b", "C", "2", is_clean_living_broker=True))
         assert done.code == ResponseCode.SUCCESS, done.remark
         assert sorted((await served.state()).replicas) == [1]
+        # Its process goes on, so it is heard, but what is asked for a replica that is gone is told so
+        assert (await second.beat()).code == ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED
+        for header in (
+            headers.CleanBrokerDataRequest("b", "C", "2"),
+            headers.CleanBrokerDataRequest("b", "C", "2", dry_run=True),
+            headers.CleanBrokerDataRequest("b", "C", "2", is_clean_living_broker=True),
+            headers.ElectMasterRequest("C", "b", 2, designate_elect=True),
+            headers.AcceptLossRequest("b", 2),
+        ):
+            gone = await served.ask(header)
+            assert (gone.code, gone.remark) == (2003, "b has no replica 2")
         assert (await second.register()).code == ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED
 
 
@@ -210,6 +294,8 @@ async def test_policy(served: Hosted) -> None:
         assert (await served.ask(headers.SetReplicaPolicyRequest("b", 2))).code == ResponseCode.SUCCESS
         assert (await served.state()).policy.min_in_sync == 2
         assert (await served.ask(headers.SetReplicaPolicyRequest("b", 3))).code == 2005
+        nothing = await served.ask(headers.SetReplicaPolicyRequest("b"))
+        assert (nothing.code, nothing.remark) == (2005, "neither minInSyncReplicas nor uncleanAllowed is to be changed")
         assert bodies.decode(Preview, would.body).warnings == []
         risky = await served.ask(headers.SetReplicaPolicyRequest("b", unclean_allowed=True, dry_run=True))
         (warning,) = bodies.decode(Preview, risky.body).warnings
