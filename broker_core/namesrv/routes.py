@@ -286,8 +286,14 @@ class RouteTable:
             return
         del self._brokers[broker.broker_name]
         self._leave_cluster(broker)
-        for topic in list(self._served.get(broker.broker_name, ())):
-            self._drop_route(topic, broker.broker_name)
+        served = self._served.pop(broker.broker_name, set())
+        self._route_count -= len(served)
+        for topic in served:
+            queues = self._topics[topic]
+            if len(queues) == 1:
+                del self._topics[topic]
+            else:
+                del queues[broker.broker_name]
 
     def _forget_place(self, place: _Place, address: str) -> None:
         """Note that an address is not registered there any more; with its last place it is not alive."""

@@ -15,6 +15,7 @@ from broker_core.namesrv.handlers import Handlers
 from broker_core.namesrv.options import Options
 from broker_core.namesrv.routes import RouteTable
 from broker_core.namesrv.settings import Settings
+from broker_core.namesrv.turns import Turns
 from broker_core.protocol import Command, RequestCode, ResponseCode
 from broker_core.remoting import Connection, ConnectionLimits, Dispatch, Handler, Server
 from broker_core.remoting.connection import Result
@@ -58,8 +59,10 @@ class NameServer:
         dispatch = Dispatch({ChangeRefused: ResponseCode.NO_PERMISSION})
         if config.change_networks is not None:
             dispatch.before(changes_from(config.change_networks))
+        self._turns = Turns()
         for code, answer in handlers.table().items():
-            dispatch.register(code, _once(ready, answer) if ready and code in _OF_BROKERS else answer)
+            when_ready = _once(ready, answer) if ready and code in _OF_BROKERS else answer
+            dispatch.register(code, self._turns.limited(when_ready))
         for code, guest in (guests or {}).items():
             dispatch.register(code, guest)
         limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)
@@ -84,6 +87,7 @@ class NameServer:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._scanning
         await self._server.close()
+        await self._turns.close()
         await self._settings.close()
         await self.options.close()
 
