@@ -1,8 +1,12 @@
-"""Loggers whose lines start with their subject: ``broker-a topic=orders queue=3: lost its lock``."""
+"""Loggers whose lines start with their subject: ``broker-a topic=orders queue=3: lost its lock``.
+
+A record is one line, whatever peers call themselves: `LineFormatter` is that of every process.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,6 +14,10 @@ from typing import Any, Final
 QUIET_S: Final = 30.0
 """So long one cause is not logged again."""
 _MOST_CAUSES: Final = 100
+_LONGEST_LINE: Final = 4_000
+# What begins a line, moves a terminal's cursor, or changes the direction of what is read.
+_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_INDENT: Final = "  "
 
 
 class SubjectLogger(logging.LoggerAdapter[logging.Logger]):
@@ -55,8 +63,40 @@ class Repeated:
             self._log.warning(msg, *args, exc_info=exc_info)
 
 
+class LineFormatter(logging.Formatter):
+    """Writes a record as one line, escaped and of 4,000 characters at most, and a traceback in indented lines below."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
+        """Return the line."""
+        return printable(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name is logging's
+        """Return the traceback, no line of which looks like a record."""
+        return _indented(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802 - the name is logging's
+        """Return the stack in the same way."""
+        return _indented(super().formatStack(stack_info))
+
+
+def printable(text: str, longest: int = _LONGEST_LINE) -> str:
+    """Return the text on one line, with what cannot be printed as in Python's literals, and cut if it is too long."""
+    if len(text) > longest:
+        text = f"{text[:longest]}… ({len(text)} characters)"
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(_INDENT + printable(line) for line in text.split("\n"))
+
+
 def configure(level: str = "INFO") -> None:
     """Send all log lines of this process to standard error, one per line, for a supervisor to collect."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s %(message)s", force=True)
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
     # It has a line for each request, and a controller asks etcd every second.
     logging.getLogger("httpx").setLevel(logging.WARNING)

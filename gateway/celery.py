@@ -6,7 +6,9 @@ whenever it sends a task. Both expire.
 
 from __future__ import annotations
 
+import logging
 import os
+from logging.config import dictConfig
 from typing import Any, Final
 
 import redis
@@ -36,6 +38,15 @@ def _write_beat(key: str) -> None:
             store.set(key, now_ms(), ex=_BEAT_TTL_SECONDS)
     except redis.RedisError:
         return
+
+
+@signals.setup_logging.connect
+def _log_as_everywhere(loglevel: int, **_: Any) -> None:
+    """Log as every process does, instead of in Celery's forms, where a name with a line break begins a line."""
+    from django.conf import settings
+
+    dictConfig(settings.LOGGING)
+    logging.getLogger().setLevel(loglevel)
 
 
 @signals.heartbeat_sent.connect

@@ -305,7 +305,6 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"console.jobs.tasks.run": {"queue": "spark"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(GANTRY_DATA_DIR / "beat-schedule")
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 # Each message expires before the next one, so that a worker that was away finds one of each, not many.
@@ -320,12 +319,17 @@ CELERY_BEAT_SCHEDULE = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"one_line": {"()": "gateway.log_filters.OneLine"}},
+    "formatters": {"line": {"()": "broker_core.logs.LineFormatter"}},
+    "filters": {
+        "one_line": {"()": "gateway.log_filters.OneLine"},
+        "rare": {"()": "gateway.log_filters.Rare"},
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {
         # Anyone can send a wrong Host header: that is no error of ours.
-        "django.security.DisallowedHost": {"filters": ["one_line"]},
+        "django.security.DisallowedHost": {"filters": ["one_line", "rare"]},
+        "django.security.csrf": {"filters": ["rare"]},
+        "django.request": {"filters": ["rare"]},
         # They log each request with its URL, and the path of a hook's or a webhook's is often its secret.
         "httpx": {"level": "WARNING"},
         "httpcore": {"level": "WARNING"},
