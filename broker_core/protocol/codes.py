@@ -24,6 +24,12 @@ SEND_REFUSAL_KEY: Final = "sendRefusal"
 """Runtime figure of a replica in failover mode: why it takes no sends, empty while it does."""
 UNCONFIRMED_MS_KEY: Final = "unconfirmedMs"
 """Runtime figure of a master in failover mode: how long the oldest of what it stored waits for the in-sync set."""
+TROUBLE_KEY: Final = "replicaTrouble"
+"""Runtime figure of a replica in failover mode: why it does not do its part, in words; empty while it does."""
+HELD_KEY: Final = "replicaHeld"
+"""Runtime figure of a replica in failover mode: a code where it takes no part by itself any more, else empty."""
+COMMON_END_KEY: Final = "commonLogEnd"
+"""Runtime figure of a replica that is held for its log: up to where that is the master's."""
 STRICT_JSON_VERSION: Final = 401  # 4.9.4: from this version on clients read routes as strict JSON
 EXACT_TIME_VERSION: Final = 412  # 5.0.0-SNAPSHOT: a time means the first message from then on
 PULL_OFFSET_VERSION: Final = 412  # … and a pull offset that is missing is read as 0

@@ -17,6 +17,7 @@ from broker_core.namesrv.config import NameServerConfig
 from broker_core.namesrv.server import NameServer
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
+from broker_core.protocol.headers.controller import AcceptLossRequest
 from broker_core.protocol.headers.pull import PullMessageRequest
 from broker_core.protocol.headers.send import SendMessageV2Request
 from broker_core.protocol.headers.topics import CreateTopicRequest
@@ -90,6 +91,33 @@ class ReplicaGroup:
     def slaves(self) -> list[Broker]:
         """Return those that follow a master."""
         return [each for each in self.brokers.values() if each.components.roles.now.kind is RoleKind.SLAVE]
+
+    async def lose(self) -> list[int]:
+        """Let one of three replicas miss messages, and make it master by accepting their loss; return who has them.
+
+        They are stopped, and so held when they are started again.
+        """
+        late, *others = self.brokers
+        if late in self.masters():
+            late, others = others[0], [late, *others[1:]]
+        late_id = self.brokers[late].components.roles.now.broker_id
+        assert (await self.send(await self.master(), b"on all")).code == ResponseCode.SUCCESS
+        await self.stop(late)
+        master = await self.master()
+        await eventually(lambda: late_id not in in_sync_set(master))
+        assert (await self.send(master, b"acknowledged" * 20)).code == ResponseCode.SUCCESS
+        end = master.store.appended_log_offset
+        await eventually(lambda: all(self.brokers[each].store.confirmed_log_offset == end for each in others))
+        for number in others:
+            await self.stop(number)
+        await self.start(late)
+        await eventually(lambda: self._accepts_loss(late_id))
+        await self.master()
+        return others
+
+    async def _accepts_loss(self, replica: int) -> bool:
+        request = Command.request(AcceptLossRequest("b", replica))
+        return (await self.client.invoke(self.name_server, request, TIMEOUT_MS)).code == ResponseCode.SUCCESS
 
     async def ask(self, broker: Broker, header: object, body: bytes = b"") -> Command:
         """Return the answer of a broker, of any code."""

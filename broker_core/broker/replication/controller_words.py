@@ -12,6 +12,8 @@ from broker_core.broker.replication.messages import (
     ApplyId,
     Command,
     Heard,
+    Held,
+    Hold,
     NextId,
     Outcome,
     Register,
@@ -80,10 +82,16 @@ def answered(number: int, command: Command, answer: Request) -> Answered:
     if answer.code == ResponseCode.CONTROLLER_NOT_LEADER:
         return Answered(number, Outcome.ASK_ANOTHER)
     if answer.code != ResponseCode.SUCCESS:
-        return Answered(number, Outcome.REFUSED)
+        return Answered(number, Outcome.REFUSED, held=_held(command, answer))
     if isinstance(command, NextId):
         return Answered(number, Outcome.DONE, broker_id=answer.header(GetNextBrokerIdResponse).next_broker_id)
     return Answered(number, Outcome.DONE, _find_state(command, answer))
+
+
+def _held(command: Command, refusal: Request) -> Held:
+    is_unknown = refusal.code == ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED
+    why = Hold.REMOVED if is_unknown and isinstance(command, Register) else Hold.REFUSED
+    return Held(why, refusal.remark or f"a controller answered code {refusal.code}")
 
 
 def _find_state(command: Command, answer: Request) -> NameState | None:

@@ -17,7 +17,7 @@ from broker_core.broker.replication.controller_words import (
     heard,
     heartbeat_request,
 )
-from broker_core.broker.replication.messages import Answered, Ask, Heard, Outcome, Register, SendHeartbeat
+from broker_core.broker.replication.messages import Answered, Ask, Heard, Hold, NextId, Outcome, Register, SendHeartbeat
 from broker_core.logs import get_logger
 from broker_core.protocol.codes import ResponseCode
 from broker_core.protocol.command import Command
@@ -27,6 +27,8 @@ from broker_core.remoting.errors import RemotingError
 
 _BEAT_TIMEOUT_MS: Final = 1_000
 _COMMAND_TIMEOUT_MS: Final = 5_000
+_SAY_AGAIN_SECONDS: Final = 600.0
+"""A replica that controllers refuse asks for ever; the same refusal is told again after so long."""
 
 _log: Final = get_logger(__name__)
 
@@ -57,7 +59,8 @@ class Controllers:
         self._told = told
         self._clock = clock
         self._links = [_Link(number, address, make_client(), self.beat) for number, address in enumerate(addresses)]
-        self._is_removal_told = False
+        self._refusal = ""
+        self._said_at = 0.0
         self._commands: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -98,16 +101,19 @@ class Controllers:
         self._told.answered(message)
 
     def _note_refusal(self, link: _Link, ask: Ask, answer: Command, message: Answered) -> None:
-        """Log a refused command; a removed replica asks for ever, so what to do about it is said once."""
-        if message.outcome is not Outcome.REFUSED:
-            self._is_removal_told = self._is_removal_told and message.outcome is not Outcome.DONE
-        elif answer.code != ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED or not isinstance(
-            ask.command, Register
-        ):
-            _log.info("controller=%s refused %s: %s", link.address, ask.command, answer.remark)
-        elif not self._is_removal_told:
-            self._is_removal_told = True
-            _log.warning("controller=%s: %s; empty the folder of this replica, or stop it", link.address, answer.remark)
+        """Log a refused command; one without which this replica takes no part is warned of, and rarely again."""
+        if not isinstance(ask.command, Register | NextId):
+            if message.outcome is Outcome.REFUSED:
+                _log.info("controller=%s refused %s: %s", link.address, ask.command, answer.remark)
+            return
+        if message.outcome is Outcome.DONE:
+            self._refusal = ""
+        held, now = message.held, self._clock()
+        if held is None or (held.reason == self._refusal and now - self._said_at < _SAY_AGAIN_SECONDS):
+            return
+        self._refusal, self._said_at = held.reason, now
+        what = "empty the folder of this replica, or stop it" if held.why is Hold.REMOVED else "it takes no part"
+        _log.warning("controller=%s: %s; %s", link.address, held.reason, what)
 
     async def beat(self, link: _Link, beat: SendHeartbeat) -> None:
         """Tell one controller a heartbeat, and tell what it answers. Raises RemotingError."""

@@ -28,7 +28,7 @@ from broker_core.broker.replication.slave_streams import SlaveStreams
 from broker_core.broker.replication.trouble import TroubleLog
 from broker_core.broker.role import Role, RoleKind, Roles
 from broker_core.logs import get_logger
-from broker_core.protocol.codes import SEND_REFUSAL_KEY
+from broker_core.protocol.codes import SEND_REFUSAL_KEY, TROUBLE_KEY
 from broker_core.protocol.ha_epochs import FromMaster, FromSlave
 from broker_core.remoting.client import RemotingClient
 from broker_core.store.errors import StoreFull
@@ -191,7 +191,7 @@ class Failover:
             "leaseRemainingMs": self._lease_ms,
             "slaveConnections": lambda: len(self.slaves.peers()) if self.replica.mastership is not None else None,
             SEND_REFUSAL_KEY: self._refusal_words,
-            "replicaTrouble": lambda: self._effects.waits_for_room or self.replica.trouble,
+            TROUBLE_KEY: lambda: self._effects.waits_for_room or self.replica.trouble,
             "waitsForRoom": lambda: int(bool(self._effects.waits_for_room or self.replica.taking_over.trouble)),
         }
 
@@ -322,7 +322,7 @@ class Failover:
             self.anew.set_result(effect.reason)
 
     def _halt(self, effect: say.Halt) -> None:
-        _log.critical("replica: stopped for good, nothing was changed: %s", effect.reason)
+        _log.critical("replica: stopped for good, nothing was changed: %s", effect.held.reason)
         self._end()
 
     def _end(self) -> None:

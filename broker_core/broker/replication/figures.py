@@ -6,7 +6,7 @@ from broker_core.broker.processors.runtime_info import Figures
 from broker_core.broker.replication.replica import Replica
 from broker_core.broker.replication.replica_log import ReplicaLog
 from broker_core.broker.role import Roles
-from broker_core.protocol.codes import LEAST_IN_SYNC_KEY, UNCONFIRMED_MS_KEY
+from broker_core.protocol.codes import COMMON_END_KEY, HELD_KEY, LEAST_IN_SYNC_KEY, UNCONFIRMED_MS_KEY
 
 
 def figures_of(replica: Replica, log: ReplicaLog, roles: Roles) -> Figures:
@@ -19,6 +19,8 @@ def figures_of(replica: Replica, log: ReplicaLog, roles: Roles) -> Figures:
         UNCONFIRMED_MS_KEY: lambda: _unconfirmed_ms(replica),
         "roleChanges": lambda: roles.changes,
         "cutBytes": lambda: log.cut_bytes,
+        HELD_KEY: lambda: replica.held.why.value if replica.held is not None else "",
+        COMMON_END_KEY: lambda: replica.held.common_end if replica.held is not None else None,
         LEAST_IN_SYNC_KEY: lambda: replica.mastership.least_in_sync if replica.mastership is not None else None,
     }
 

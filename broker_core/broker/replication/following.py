@@ -13,6 +13,8 @@ from broker_core.broker.replication.messages import (
     Effect,
     Exchange,
     Halt,
+    Held,
+    Hold,
     LeaveMaster,
     OpenStream,
     Refused,
@@ -148,14 +150,15 @@ class Following:
         except StoreFull as error:
             return self._leave(f"the log cannot be cut: {error}", now)
         except StoreError as error:
-            return [*self._leave(str(error), now), Halt(f"the log cannot be cut: {error}")]
+            held = Held(Hold.DAMAGED, f"the log cannot be cut: {error}")
+            return [*self._leave(held.reason, now), Halt(held)]
 
     def _rejoin(self, message: MasterHandshake, now: float) -> list[Effect]:
         store = self._store
         own = OwnLog(store.begin, store.end, store.confirm, store.epochs, self.is_clean, self.is_in_sync)
         match plan(own, MasterLog(self._master_begin, message.end, message.epochs)):
-            case Stop(reason):
-                return [*self._leave(reason, now), Halt(reason)]
+            case Stop(held):
+                return [*self._leave(held.reason, now), Halt(held)]
             case Anew(reason):
                 return [*self._leave(reason, now), BeginAnew(reason)]
             case CopyAll(begin):

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from broker_core.broker.replication.asking import Asking
-from broker_core.broker.replication.messages import ApplyId, Ask, Command, Identity, NextId, Outcome, Register
+from broker_core.broker.replication.messages import (
+    Answered,
+    ApplyId,
+    Ask,
+    Command,
+    Held,
+    Identity,
+    NextId,
+    Outcome,
+    Register,
+)
 from broker_core.broker.replication.replica_store import ReplicaStore
 from broker_core.broker.replication.retrying import Retrying
 from broker_core.broker.replication.views import last_epoch
@@ -20,6 +30,8 @@ class Introducing:
         self._address = address
         self._ha = ha
         self._refused = refused
+        self.held: Held | None = None
+        """Why controllers refuse this replica; None unless they do."""
 
     def is_due(self, now: float) -> bool:
         """Tell whether to ask: always, but for one that was refused just now."""
@@ -30,13 +42,18 @@ class Introducing:
         wanted = introduction(identity, view, self._store, self._address, self._ha)
         return [ask for kind, command in wanted.items() for ask in self._asking.want(kind, command, now)]
 
-    def answered(self, command: Command | None, outcome: Outcome, now: float) -> None:
-        """Take what became of a command."""
-        if isinstance(command, Register) and outcome is Outcome.REFUSED:
+    def answered(self, command: Command | None, answer: Answered, now: float) -> None:
+        """Take what became of a command. An id that is refused was given to another one meanwhile, and no trouble."""
+        if not isinstance(command, Register | NextId):
+            return
+        self.held = answer.held if answer.outcome is Outcome.REFUSED else None
+        if answer.outcome is Outcome.REFUSED:
             self._refused.failed(now)
 
     def heard(self, broker_id: int, state: NameState | None) -> None:
         """Note that a controller knows the replica: its answer to a heartbeat, or a state, says so."""
+        if state is None:
+            self.held = None
         if state is None or broker_id in state.replicas:
             self._refused.worked()
 

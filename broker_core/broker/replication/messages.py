@@ -104,6 +104,27 @@ class Ask:
     command: Command
 
 
+class Hold(Enum):
+    """Why a replica takes no part until somebody does something; the values are those of the figure `replicaHeld`."""
+
+    AHEAD = "ahead"  # the master lacks a part of its log that every replica had, as after an accepted loss
+    APART = "apart"  # it is in the in-sync set, and its log has nothing in common with the master's
+    DAMAGED = "damaged"  # its store does not do what it should
+    REPLACED = "replaced"  # its id runs in a later life, elsewhere
+    REMOVED = "removed"  # its id was removed
+    REFUSED = "refused"  # controllers refuse it for another reason, such as the name of the cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """That a replica takes no part by itself, with the reason for people."""
+
+    why: Hold
+    reason: str
+    common_end: int | None = None
+    """Up to where its log is the master's, where that was found out."""
+
+
 class Outcome(Enum):
     """What became of a command."""
 
@@ -120,6 +141,8 @@ class Answered:
     outcome: Outcome
     state: NameState | None = None
     broker_id: int = 0
+    held: Held | None = None
+    """Of a refusal: what it means for a replica that cannot go on without this command."""
 
 
 # Between replicas
@@ -289,7 +312,7 @@ class BeginAnew:
 class Halt:
     """Effect: stop, tell the reason, change nothing. An operator has to look."""
 
-    reason: str
+    held: Held
 
 
 @dataclass(frozen=True, slots=True)

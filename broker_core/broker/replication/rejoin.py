@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from broker_core.broker.replication.messages import Held, Hold
 from broker_core.protocol.ha_epochs import EpochStart
 
 
@@ -55,9 +56,9 @@ class Anew:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Touch nothing: what should be impossible has happened."""
+    """Touch nothing: what should be impossible has happened, or a loss was accepted that this log does not have."""
 
-    reason: str
+    held: Held
 
 
 Plan: TypeAlias = Cut | CopyAll | Anew | Stop
@@ -73,7 +74,8 @@ def plan(own: OwnLog, master: MasterLog) -> Plan:
     if at is None or at < max(own.begin, master.begin):
         return _hopeless(own, master, at)
     if at < own.confirm and own.is_clean:
-        return Stop(f"the master has this log up to {at} only, but every replica had it up to {own.confirm}")
+        reason = f"the master has this log up to {at} only, but every replica had it up to {own.confirm}"
+        return Stop(Held(Hold.AHEAD, reason, at))
     return Cut(at)
 
 
@@ -107,5 +109,5 @@ def _hopeless(own: OwnLog, master: MasterLog, at: int | None) -> Plan:
             f"the log is the master's up to {at}, and the master's begins at {master.begin}, the own at {own.begin}"
         )
     if own.is_in_sync:
-        return Stop(f"{reason}; but this replica is in the in-sync set")
+        return Stop(Held(Hold.APART, f"{reason}; but this replica is in the in-sync set", at))
     return Anew(reason)

@@ -36,6 +36,8 @@ from broker_core.broker.replication.messages import (
     Exchange,
     Halt,
     Heard,
+    Held,
+    Hold,
     Identity,
     NextId,
     Outcome,
@@ -84,6 +86,7 @@ class Replica:
         self.following: Following | None = None
         self.halted = ""
         """Why it stopped for good; empty while it runs."""
+        self._held: Held | None = None
         self._is_clean = not identity.is_unclean
         self._store = store
         self._settings = settings
@@ -106,11 +109,16 @@ class Replica:
         return self.view.epoch if self.view is not None else 0
 
     @property
+    def held(self) -> Held | None:
+        """Why it takes no part until somebody does something; None while it does, or will by itself."""
+        return self._held or self._introducing.held
+
+    @property
     def trouble(self) -> str:
         """Why it neither leads nor follows as it should, for people; empty while it does."""
-        if self.following is not None:
+        if self.following is not None and self.held is None:
             return self.following.trouble
-        return self.halted or self.taking_over.trouble
+        return self.halted or self.taking_over.trouble or (self.held.reason if self.held is not None else "")
 
     # Time
 
@@ -167,7 +175,7 @@ class Replica:
             self._asking.unsettled(message.number, now)
             return []
         command = self._asking.settled(message.number)
-        self._introducing.answered(command, message.outcome, now)
+        self._introducing.answered(command, message, now)
         effects: list[Effect] = []
         is_done = message.outcome is Outcome.DONE
         if isinstance(command, NextId) and is_done:
@@ -204,7 +212,8 @@ class Replica:
         self.taking_over.forget()
         known = view.replicas.get(self.identity.broker_id)
         if known is not None and life_number(known.life) > life_number(self.identity.life):
-            return [Halt(f"replica {self.identity.broker_id} runs in a later life: {known.life}")]
+            later = f"replica {self.identity.broker_id} runs in a later life: {known.life}"
+            return [Halt(Held(Hold.REPLACED, later))]
         if names_me(view, self.me):
             if self.mastership is None or self.mastership.epoch != view.epoch:
                 return self._take_over(view, now)
@@ -222,7 +231,7 @@ class Replica:
             if not self.taking_over.begin(view.epoch, now):
                 return [*effects, *self._fence(Refusal.NO_ROOM)]
         except StoreError as error:
-            return [*effects, Halt(f"epoch {view.epoch} cannot begin here: {error}")]
+            return [*effects, Halt(Held(Hold.DAMAGED, f"epoch {view.epoch} cannot begin here: {error}"))]
         self.mastership = Mastership(self.me, view, self._store, self._settings.master, now)
         return [*effects, self._become(RoleKind.MASTER, view), *self.mastership.advance()]
 
@@ -274,7 +283,9 @@ class Replica:
 
     def _watch_halt(self, effects: list[Effect]) -> list[Effect]:
         for effect in effects:
-            if isinstance(effect, Halt | BeginAnew):
+            if isinstance(effect, Halt):
+                self._held, self.halted = effect.held, effect.held.reason
+            elif isinstance(effect, BeginAnew):
                 self.halted = effect.reason
         return effects
 

@@ -32,7 +32,9 @@ class TroubleLog:
         if trouble == self._said:
             return
         self._said, following = trouble, self._replica.following
+        if self._replica.held is not None:
+            return  # it is said where it happens
         if following is not None:
             _log.warning("master=%s: not followed: %s", following.target.ha, trouble)
-        elif not self._replica.halted:  # which is said where it happens
+        elif self._replica.taking_over.trouble:
             _log.error("replica: elected, but it waits for room on its disk: %s", trouble)

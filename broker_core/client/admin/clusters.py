@@ -12,11 +12,14 @@ from broker_core.protocol.bodies.clusters import BrokerStatsData
 from broker_core.protocol.bodies.routes import KVTable
 from broker_core.protocol.codes import (
     ABILITIES_KEY,
+    COMMON_END_KEY,
+    HELD_KEY,
     LEAST_IN_SYNC_KEY,
     NEWEST_KEY,
     RESETS_QUEUES,
     SEND_REFUSAL_KEY,
     STORE_ID_KEY,
+    TROUBLE_KEY,
     UNCONFIRMED_MS_KEY,
     ResponseCode,
 )
@@ -122,6 +125,21 @@ class BrokerRuntime:
     def send_refusal(self) -> str | None:
         """Why a replica in failover mode takes no sends, empty if it does; None of brokers that do not tell."""
         return self.table.get(SEND_REFUSAL_KEY)
+
+    @property
+    def held(self) -> str | None:
+        """Why a replica takes no part by itself any more, as a code (`Hold`); empty while it does, None of others."""
+        return self.table.get(HELD_KEY)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why a replica does not do its part, in words; empty while it does, None of brokers that do not tell."""
+        return self.table.get(TROUBLE_KEY)
+
+    @property
+    def common_log_end(self) -> int | None:
+        """Up to where the log of a replica that is held is the master's; None unless that was found out."""
+        return self._integer(COMMON_END_KEY)
 
     @property
     def unconfirmed_ms(self) -> int | None:

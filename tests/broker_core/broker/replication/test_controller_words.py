@@ -13,6 +13,8 @@ from broker_core.broker.replication.messages import (
     ApplyId,
     Command,
     Heard,
+    Held,
+    Hold,
     NextId,
     Outcome,
     Register,
@@ -88,7 +90,9 @@ def test_a_set_is_asked_for_with_the_lives_of_its_members() -> None:
 def test_an_answer_is_done_refused_or_to_be_asked_elsewhere() -> None:
     assert answered(3, ALTER, Request.response(ResponseCode.CONTROLLER_NOT_LEADER)) == Answered(3, Outcome.ASK_ANOTHER)
     refused = Request.response(ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH, remark="another epoch")
-    assert answered(3, ALTER, refused) == Answered(3, Outcome.REFUSED)
+    assert answered(3, ALTER, refused) == Answered(3, Outcome.REFUSED, held=Held(Hold.REFUSED, "another epoch"))
+    gone = Request.response(ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED, remark="no replica 2")
+    assert answered(3, REGISTER, gone) == Answered(3, Outcome.REFUSED, held=Held(Hold.REMOVED, "no replica 2"))
     given = answer_of(headers.GetNextBrokerIdResponse("C", "b", 3))
     assert answered(1, NextId(), given) == Answered(1, Outcome.DONE, broker_id=3)
     registered = answer_of(headers.RegisterReplicaResponse("C", "b"), encode_state(new_state("b", "C")))

@@ -11,7 +11,7 @@ import pytest
 
 from broker_core.broker.replication.controller_words import Place
 from broker_core.broker.replication.controllers import Controllers
-from broker_core.broker.replication.messages import Answered, Ask, Heard, Outcome, Register
+from broker_core.broker.replication.messages import Answered, Ask, Heard, NextId, Outcome, Register
 from broker_core.remoting.client import RemotingClient
 from tests.broker_core.controller.hosted import Broker, hosted
 from tests.support.wait import eventually
@@ -46,6 +46,24 @@ async def test_a_command_that_a_controller_does_not_answer_goes_to_another() -> 
         controllers.ask(Ask(0, 7, REGISTER))
         await eventually(lambda: told.answers)
     assert told.answers == [Answered(7, Outcome.ASK_ANOTHER)]
+
+
+async def test_a_refusal_that_keeps_a_replica_out_is_told_once_and_again_after_ten_minutes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="broker_core.broker.replication.controllers")
+    async with hosted(tmp_path) as served:
+        told, client, times = Told(), RemotingClient(), [0.0, 1.0, 599.0, 601.0, 700.0]
+        controllers = Controllers([served.address], Place("D", "b", ""), told, lambda: client, lambda: now)
+        try:
+            for count, now in enumerate(times, start=1):  # noqa: B007 - the clock tells it
+                controllers.ask(Ask(0, count, NextId()))
+                await eventually(lambda wanted=count: len(told.answers) == wanted)
+        finally:
+            await client.close()
+    said = [each for each in caplog.records if each.name.endswith("controllers")]
+    assert [each.levelname for each in said] == ["WARNING"] * 2
+    assert "is of cluster C (controllerClusterName), not of D; it takes no part" in said[0].getMessage()
 
 
 async def test_a_removed_replica_is_told_once_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker_core.broker.replication.messages import Hold
 from broker_core.broker.replication.rejoin import Anew, CopyAll, Cut, MasterLog, OwnLog, Stop, cut_point, plan
 from broker_core.protocol.ha_epochs import EpochStart
 from broker_core.store.epochs import EpochFile
@@ -43,14 +44,18 @@ def test_an_empty_store_copies_from_the_begin_of_the_master() -> None:
 
 
 def test_a_clean_replica_never_cuts_below_its_confirm_offset() -> None:
-    assert isinstance(plan(own(120, E1, E2, confirm=81), MASTER), Stop)
+    stopped = plan(own(120, E1, E2, confirm=81), MASTER)
+    assert isinstance(stopped, Stop)
+    assert (stopped.held.why, stopped.held.common_end) == (Hold.AHEAD, 80)
     assert plan(own(120, E1, E2, confirm=80), MASTER) == Cut(80)
     assert plan(own(120, E1, E2, confirm=81, clean=False), MASTER) == Cut(80)
 
 
 def test_a_hopeless_log_is_put_aside_unless_it_may_be_the_last() -> None:
     assert isinstance(plan(own(120, E2), MASTER), Anew)
-    assert isinstance(plan(own(120, E2, in_sync=True), MASTER), Stop)
+    stopped = plan(own(120, E2, in_sync=True), MASTER)
+    assert isinstance(stopped, Stop)
+    assert (stopped.held.why, stopped.held.common_end) == (Hold.APART, None)
     assert isinstance(plan(own(120), MASTER), Anew)
     assert isinstance(plan(own(60, E1), MasterLog(70, 150, (E1, E3))), Anew)
 

@@ -24,6 +24,8 @@ from broker_core.broker.replication.messages import (
     Exchange,
     Halt,
     Heard,
+    Held,
+    Hold,
     Identity,
     LeaveMaster,
     NextId,
@@ -153,6 +155,22 @@ def test_a_replica_that_was_removed_asks_at_once_when_controllers_know_it_again(
     assert refused(each, last + 2, 1.2) == [pytest.approx(last + 3)]
 
 
+@pytest.mark.parametrize("identity", [ME, replace(ME, broker_id=0)], ids=["a life", "an id"])
+def test_who_is_refused_says_so_until_it_is_let_in_and_asks_more_and_more_rarely(identity: Identity) -> None:
+    each, held = replica(identity), Held(Hold.REFUSED, "this controller is of cluster D, not of C")
+    times = []
+    for step in range(600):
+        for effect in each.tick(step / 10):
+            if isinstance(effect, Ask):
+                times.append(step)
+                each.answered(Answered(effect.number, Outcome.REFUSED, held=held), step / 10)
+    assert len(times) < 10
+    assert (each.held, each.trouble) == (held, held.reason)
+    (ask,) = [effect for effect in each.tick(99.0) if isinstance(effect, Ask)]
+    each.answered(Answered(ask.number, Outcome.DONE, broker_id=3), 99.0)
+    assert (each.held, each.trouble) == (None, "")
+
+
 def test_it_takes_over_only_for_this_life() -> None:
     each = replica()
     assert not any(isinstance(effect, Become) for effect in told(each, view(MasterLife(1, "3-a"), life="3-a")))
@@ -180,6 +198,7 @@ def test_a_later_life_of_the_same_replica_stops_this_one() -> None:
     each = replica()
     assert any(isinstance(effect, Halt) for effect in told(each, view(None, life="5-c")))
     assert each.tick(9.0) == []
+    assert each.held == Held(Hold.REPLACED, "replica 1 runs in a later life: 5-c")
 
 
 def test_a_slave_asks_connects_cuts_and_follows() -> None:

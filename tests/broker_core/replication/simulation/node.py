@@ -24,6 +24,7 @@ from broker_core.broker.replication.messages import (
     Effect,
     Halt,
     HandedOver,
+    Held,
     Identity,
     LeaveMaster,
     OpenStream,
@@ -291,7 +292,7 @@ class Node:
                 self.disk.identity = identity
                 if self.replica is not None and self.replica.view is not None:
                     self.world.checks.seen(self.replica.view)
-            case BeginAnew(reason) | Halt(reason):
+            case BeginAnew(reason) | Halt(Held(_, reason)):
                 self._halt(reason, anew=isinstance(effect, BeginAnew))
             case _:
                 self._talk(effect)
