@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+import msgspec
+
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.answers import Answers, ask_all
@@ -27,7 +29,8 @@ from console.moments import rfc3339
 from console.replicas import history
 from console.replicas.behind import Behind, behind_of
 from console.replicas.deciding import Decided, decided, of_name, of_replica
-from console.replicas.shapes import Replica, Replicas, SilentServer
+from console.replicas.held import held_of, with_words
+from console.replicas.shapes import FailoverOfName, Replica, Replicas, SilentServer
 from console.replicas.streams import followed_by, streams_of
 
 # A frozen process, also of a name server, must not keep back what the others say, as who became master instead of it.
@@ -163,14 +166,17 @@ def shown(name: str, said: Asked) -> Replicas:
     known = None if said.decision is None else said.decision.known
     leader = next((each for each in said.listed if each.broker_id == said.master_id), None)
     streams, streams_reason = streams_of(leader, said.copying, said.silence(leader))
+    replicas = [_replica(each, said, leader) for each in said.listed]
     return Replicas(
         broker=name,
         at=rfc3339(now_ms()),
         mode="static" if said.decision is None else "failover",
         master_id=said.master_id,
-        failover=None if known is None else of_name(known, said.runtime(leader), said.silence(leader)),
+        failover=None
+        if known is None
+        else _with_held(of_name(known, said.runtime(leader), said.silence(leader)), replicas),
         failover_reason=None if said.decision is None else said.decision.reason,
-        replicas=[_replica(each, said, leader) for each in said.listed],
+        replicas=replicas,
         streams=streams,
         streams_reason=streams_reason,
         silent_name_servers=[
@@ -179,12 +185,20 @@ def shown(name: str, said: Asked) -> Replicas:
     )
 
 
+def _with_held(decided: FailoverOfName, replicas: Sequence[Replica]) -> FailoverOfName:
+    """Name those that do not come by themselves where sends wait for more replicas, or for a master."""
+    if decided.writable is not False:
+        return decided
+    return msgspec.structs.replace(decided, writable_reason=with_words(decided.writable_reason, replicas))
+
+
 def _replica(broker: BrokerAddress, said: Asked, leader: BrokerAddress | None) -> Replica:
     runtime = said.runtime(broker)
     # In static mode roles are fixed, also of a master that is gone.
     is_master = broker.is_master if said.decision is None else broker.broker_id == said.master_id
     seen = said.last_seen.get(broker.addr)
-    behind = Behind() if is_master else behind_of(said.runtime(leader), runtime)
+    held = held_of(runtime)
+    behind = Behind() if is_master or held is not None else behind_of(said.runtime(leader), runtime)
     booted_at = None if runtime is None else runtime.booted_at
     return Replica(
         broker_id=broker.broker_id,
@@ -199,7 +213,8 @@ def _replica(broker: BrokerAddress, said: Asked, leader: BrokerAddress | None) -
         log_end=None if runtime is None else runtime.log_end,
         behind_bytes=behind.bytes,
         behind_ms=behind.ms,
-        follows=None if runtime is None else followed_by(said.copying.found.get(broker.addr)),
+        follows=None if runtime is None or held is not None else followed_by(said.copying.found.get(broker.addr)),
+        held=held,
         failover=None
         if said.decision is None
         else of_replica(

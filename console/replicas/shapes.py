@@ -31,7 +31,13 @@ class FailoverOfReplica(Struct, frozen=True, kw_only=True):
     clean: Annotated[bool, Meta(description="False: it may have lost what it had acknowledged.")]
     life: Annotated[str, Meta(description="The run of its process that is registered.")]
     confirm: Annotated[int | None, Meta(description="Up to here it knows that every replica in sync has the log.")]
-    last_epoch: Annotated[int, Meta(description="The newest in its log when it registered.")]
+    last_epoch: Annotated[
+        int,
+        Meta(
+            description="The newest in its log when this run of its process registered, 0 if it had none; one that "
+            "began since, as its own as master, is in `epochs`."
+        ),
+    ]
     epochs: Annotated[Sequence[LogEpoch] | None, Meta(description="The last ones of its log.")]
     in_sync_since: Annotated[
         Moment | None,
@@ -53,6 +59,27 @@ class LogStream(Struct, frozen=True, kw_only=True):
     from_offset: Annotated[int, Meta(description="Where in the log the connection began.")]
 
 
+class HeldReplica(Struct, frozen=True, kw_only=True):
+    """Why a replica takes no part until somebody does something, as it says itself."""
+
+    code: Annotated[
+        str,
+        Meta(
+            description="`ahead`: its log goes on beyond what it has in common with the master's, as after an accepted "
+            "loss; `apart`: it is in the in-sync set, and has nothing in common with the master; `damaged`: its log "
+            "cannot be cut or go on; `replaced`: its id runs in a later life; `removed`: its id was removed; "
+            "`refused`: by controllers, for another reason."
+        ),
+    ]
+    reason: Annotated[str, Meta(description="In its words.")]
+    common_end: Annotated[int | None, Meta(description="Up to this log offset its log is the master's; null: unknown.")]
+    more_bytes: Annotated[
+        int | None,
+        Meta(description="What its log has behind that, and the master lacks: its folder may be the last copy."),
+    ]
+    advice: Annotated[str, Meta(description="What to do.")]
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One process of a broker name."""
 
@@ -70,7 +97,10 @@ class Replica(Struct, frozen=True, kw_only=True):
     log_end: Annotated[int | None, Meta(description="The log offset behind its last record.")]
     behind_bytes: Annotated[
         int | None,
-        Meta(description="What the master has and it has not; null for a master, and while one does not answer."),
+        Meta(
+            description="What the master has and it has not; null for a master, while one does not answer, and for one "
+            "that is held: its log is not the master's."
+        ),
     ]
     behind_ms: Annotated[
         int | None,
@@ -80,6 +110,10 @@ class Replica(Struct, frozen=True, kw_only=True):
         ),
     ]
     follows: Annotated[str | None, Meta(description="The master whose log it copies, as it says itself.")]
+    held: Annotated[
+        HeldReplica | None,
+        Meta(description="Why it takes no part by itself any more; null while it does, and if it does not tell."),
+    ]
     failover: FailoverOfReplica | None
 
 

@@ -47,7 +47,8 @@ def list_brokers(session: Session) -> None:
 def replicas(session: Session, broker: str) -> None:
     """List the processes of one broker name with what they lack.
 
-    Exit code 1 if one of them or a name server does not answer, or if no messages are taken; stderr says why.
+    Exit code 1 if one of them or a name server does not answer, if one takes no part by itself any more, or if no
+    messages are taken; stderr says why.
     """
     columns = [
         "broker_id",
@@ -55,6 +56,7 @@ def replicas(session: Session, broker: str) -> None:
         "address",
         "reachable",
         "in_sync=failover.in_sync",
+        "held=held.code",
         "log_end",
         "behind_bytes",
         "behind_ms",
@@ -74,6 +76,10 @@ def _what_is_wrong(found: dict[str, Any]) -> Iterator[str]:
     for each in found["replicas"]:
         if not each["reachable"]:
             yield f"{each['broker_id']} is not known: {each['reason']}"
+    for each in found["replicas"]:
+        if (held := each.get("held")) is not None:
+            more = "" if not held["more_bytes"] else f"; its log has {held['more_bytes']} bytes that the master lacks"
+            yield f"{each['broker_id']} takes no part: {held['reason']}{more}; {held['advice']}"
     for each in found["silent_name_servers"]:
         yield f"name server {each['address']} does not answer: {each['reason']}"
     if (found["failover"] or {}).get("writable") is False:

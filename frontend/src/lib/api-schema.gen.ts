@@ -4349,7 +4349,7 @@ export interface components {
             life: string;
             /** @description Up to here it knows that every replica in sync has the log. */
             confirm: number | null;
-            /** @description The newest in its log when it registered. */
+            /** @description The newest in its log when this run of its process registered, 0 if it had none; one that began since, as its own as master, is in `epochs`. */
             last_epoch: number;
             /** @description The last ones of its log. */
             epochs: components["schemas"]["LogEpoch"][] | null;
@@ -4937,6 +4937,19 @@ export interface components {
             until: string | null;
             /** @description The run of the schedule; null if the caller may not read it. */
             behind: string | null;
+        };
+        /** @description Why a replica takes no part until somebody does something, as it says itself. */
+        HeldReplica: {
+            /** @description `ahead`: its log goes on beyond what it has in common with the master's, as after an accepted loss; `apart`: it is in the in-sync set, and has nothing in common with the master; `damaged`: its log cannot be cut or go on; `replaced`: its id runs in a later life; `removed`: its id was removed; `refused`: by controllers, for another reason. */
+            code: string;
+            /** @description In its words. */
+            reason: string;
+            /** @description Up to this log offset its log is the master's; null: unknown. */
+            common_end: number | null;
+            /** @description What its log has behind that, and the master lacks: its folder may be the last copy. */
+            more_bytes: number | null;
+            /** @description What to do. */
+            advice: string;
         };
         /** @enum {string} */
         HiddenEnum: "bodies";
@@ -6568,12 +6581,14 @@ export interface components {
             log_begin: number | null;
             /** @description The log offset behind its last record. */
             log_end: number | null;
-            /** @description What the master has and it has not; null for a master, and while one does not answer. */
+            /** @description What the master has and it has not; null for a master, while one does not answer, and for one that is held: its log is not the master's. */
             behind_bytes: number | null;
             /** @description Between the last messages of both, 0 where no byte is missing; null while one of them does not tell the time, as Apache RocketMQ's never do. */
             behind_ms: number | null;
             /** @description The master whose log it copies, as it says itself. */
             follows: string | null;
+            /** @description Why it takes no part by itself any more; null while it does, and if it does not tell. */
+            held: components["schemas"]["HeldReplica"] | null;
             failover: components["schemas"]["FailoverOfReplica"] | null;
         };
         /** @description What a change did, or would do. */

@@ -157,6 +157,7 @@ export const replica = (broker_id: number, overrides: Partial<Replica> = {}): Re
   behind_bytes: broker_id === 0 ? null : 0,
   behind_ms: broker_id === 0 ? null : 0,
   follows: broker_id === 0 ? null : "10.0.0.1:10911",
+  held: null,
   failover: null,
   ...overrides,
 })

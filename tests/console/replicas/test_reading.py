@@ -160,6 +160,42 @@ async def test_the_master_itself_says_whether_sends_are_taken_and_which_replica_
         await eventually(refused)
 
 
+async def test_who_stays_away_for_good_is_not_taken_for_caught_up_and_named_where_sends_wait(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=3) as group, administered(group.name_server) as admin:
+        had_more = await group.lose()
+        for number in had_more:
+            await group.start(number)
+        await admin.replication.set_policy("b", min_in_sync=2)
+
+        async def both_are_held() -> Replicas | None:
+            found = shown("b", await asked(admin, "b"))
+            is_refused = found.failover is not None and found.failover.writable is False
+            return found if is_refused and sum(each.held is not None for each in found.replicas) == 2 else None
+
+        await eventually(both_are_held)
+        found = shown("b", await asked(admin, "b"))
+    master = next(each for each in found.replicas if each.role == "master")
+    assert master.held is None
+    held = [each for each in found.replicas if each is not master]
+    for each in held:
+        assert each.reachable
+        assert (each.behind_bytes, each.behind_ms, each.follows) == (None, None, None)
+        assert each.held is not None
+        assert (each.held.code, each.held.common_end) == ("ahead", master.log_end)
+        assert each.held.more_bytes == (each.log_end or 0) - (master.log_end or 0) > 0
+    assert found.failover is not None
+    assert found.failover.writable_reason == "; ".join(
+        [
+            "fewer replicas are in sync than minInSyncReplicas asks for",
+            *(
+                f"replica {each.broker_id} does not join by itself: "
+                "keep a copy of its folder, remove it, empty the folder and start it again"
+                for each in held
+            ),
+        ]
+    )
+
+
 async def test_a_slave_that_does_not_answer_is_unknown_and_one_without_master_is_not_caught_up(tmp_path: Path) -> None:
     async with several_brokers(tmp_path, names=["broker-a"]) as cluster, cluster.session() as session:
         await cluster.start("broker-a", broker_id=1)

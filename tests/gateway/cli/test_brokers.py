@@ -34,8 +34,10 @@ def test_a_broker_that_nobody_knows_is_refused(run: Run) -> None:
 
 def test_what_is_silent_or_takes_no_messages_is_told_and_is_an_error() -> None:
     silent = {"broker_id": 1, "reachable": False, "reason": "it does not answer"}
+    held = {"code": "ahead", "reason": "the master has less", "common_end": 10, "more_bytes": 5, "advice": "keep it"}
+    away = {"broker_id": 3, "reachable": True, "failover": {"in_sync": False}, "held": held}
     answer: dict[str, Any] = {
-        "replicas": [{"broker_id": 2, "reachable": True, "failover": {"in_sync": True}}, silent],
+        "replicas": [{"broker_id": 2, "reachable": True, "failover": {"in_sync": True}, "held": None}, silent, away],
         "silent_name_servers": [{"address": "10.0.0.12:9876", "reason": "no answer within 1000 ms"}],
         "failover": {"writable": False, "writable_reason": "1 replica in sync, and 2 are needed"},
     }
@@ -45,9 +47,11 @@ def test_what_is_silent_or_takes_no_messages_is_told_and_is_an_error() -> None:
     told = CliRunner().invoke(replicas, ["broker-a"], obj=session)
 
     assert told.exit_code == 1
-    assert told.stdout.splitlines()[1].split()[:5] == ["2", "-", "-", "yes", "yes"]
+    assert told.stdout.splitlines()[1].split()[:6] == ["2", "-", "-", "yes", "yes", "-"]
+    assert told.stdout.splitlines()[3].split()[:6] == ["3", "-", "-", "yes", "no", "ahead"]
     assert told.stderr.splitlines() == [
         "gantry: 1 is not known: it does not answer",
+        "gantry: 3 takes no part: the master has less; its log has 5 bytes that the master lacks; keep it",
         "gantry: name server 10.0.0.12:9876 does not answer: no answer within 1000 ms",
         "gantry: no messages are taken: 1 replica in sync, and 2 are needed",
     ]

@@ -28,7 +28,7 @@ async def is_held(group: ReplicaGroup, broker: Broker) -> bool:
 async def test_after_an_accepted_loss_those_that_have_more_tell_why_they_stay_away(tmp_path: Path) -> None:
     async with replica_group(tmp_path, count=3) as group:
         had_more = await group.lose()
-        common = (await figures(group, await group.master())).log_end
+        common = (await group.master()).store.appended_log_offset
         for number in had_more:
             back = await group.start(number)
             await eventually(lambda back=back: is_held(group, back))
