@@ -7,6 +7,7 @@ end of the file, for each resource. The operating system frees what a process he
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import threading
 import time
@@ -19,7 +20,7 @@ from typing import Final
 
 from django.conf import settings
 
-from console.errors import Conflict
+from console.errors import BrokersSilent, Conflict
 
 WAIT_SECONDS: Final = 30.0
 """How long a change waits for the earlier ones of the same resource."""
@@ -35,28 +36,43 @@ Key = tuple[str, str, str]
 _guard: Final = threading.Lock()
 # Locks that somebody in this process holds or waits for, and how many do.
 _locks: Final[dict[Key, tuple[threading.Lock, int]]] = {}
+# When one of them found the brokers silent, and how; for as long as others wait.
+_silences: Final[dict[Key, tuple[float, str]]] = {}
 
 
 @contextmanager
-def change_lock(cluster: str, kind: str, name: str) -> Iterator[None]:
+def change_lock(cluster: str, kind: str, name: str, *, wait_seconds: float | None = None) -> Iterator[None]:
     """Run the block while nothing else of this installation changes the resource.
 
-    Raises Conflict after 30 s of waiting. It cannot be taken twice by one thread.
+    Raises Conflict after 30 s of waiting, or `wait_seconds`. If the block raises BrokersSilent, those of this process
+    that wait meanwhile raise it, too: each would be as long in finding it out. It cannot be taken twice by one thread.
     """
     key = (cluster, kind, name)
-    until = time.monotonic() + WAIT_SECONDS
+    begun, wait_seconds = time.monotonic(), WAIT_SECONDS if wait_seconds is None else wait_seconds
     lock = _join(key)
     try:
         # Locks of a file belong to the process: its threads take turns before they ask for one.
-        if not lock.acquire(timeout=WAIT_SECONDS):
+        if not lock.acquire(timeout=wait_seconds):
             raise _still_running(name)
         try:
-            with _among_processes(key, until):
+            silent_at, words = _silences.get(key, (-math.inf, ""))
+            if silent_at >= begun:
+                raise BrokersSilent(words)
+            with _among_processes(key, begun + wait_seconds), _silence_noted(key):
                 yield
         finally:
             lock.release()
     finally:
         _leave(key)
+
+
+@contextmanager
+def _silence_noted(key: Key) -> Iterator[None]:
+    try:
+        yield
+    except BrokersSilent as error:
+        _silences[key] = time.monotonic(), str(error.detail)
+        raise
 
 
 @contextmanager
@@ -107,5 +123,6 @@ def _leave(key: Key) -> None:
         lock, users = _locks[key]
         if users == 1:
             del _locks[key]
+            _silences.pop(key, None)
         else:
             _locks[key] = lock, users - 1

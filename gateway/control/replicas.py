@@ -34,6 +34,8 @@ _PLAN: Final = OpenApiParameter(
 _LIVING: Final = OpenApiParameter("living", bool, description="Also a replica that is heard.")
 _FORCED: Final = OpenApiParameter("force", bool, description="Also the last one with every acknowledged message.")
 _CHANGE: Final = serializer_of(ReplicaChange)
+# One change may take longer; whoever waits for it may as well ask again.
+_WAIT_SECONDS: Final = 5.0
 _LAST_ID: Final = 2**31 - 1
 # With the port of slaves above it.
 _LAST_PORT: Final = 65_534
@@ -145,7 +147,7 @@ class _ChangeView(WholeClusterView):
         options = {name: value for name, value in asked.items() if name in ("living", "force")}
         replica, plan = self.kwargs.get("replica"), request.query_params.get("plan")
         target = Target(self.cluster, broker, action, change, plan, replica, {**options, **(wanted or {})})
-        with change_lock(self.cluster, "brokers", broker):
+        with change_lock(self.cluster, "brokers", broker, wait_seconds=_WAIT_SECONDS):
             if check is not None:
                 check()
             done = changing.change(actor_of(request), target, command, dry_run=flag_of(request, "dry_run"))

@@ -14,7 +14,8 @@ from django.test import override_settings
 
 from console.clusters import change_lock as module
 from console.clusters.change_lock import change_lock
-from console.errors import Conflict
+from console.errors import BrokersSilent, Conflict
+from tests.support.wait import wait_until
 
 
 def test_changes_of_one_resource_follow_one_another() -> None:
@@ -47,6 +48,37 @@ def test_another_resource_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None
             with pytest.raises(Conflict), change_lock("local", "topics", "orders"):
                 pass
     assert not module._locks
+
+
+def test_whoever_waits_hears_that_the_brokers_are_silent_and_finds_it_out_no_second_time() -> None:
+    asked, all_wait = [], threading.Event()
+
+    def change() -> None:
+        with change_lock("local", "brokers", "broker-a"):
+            asked.append(1)
+            all_wait.wait(60)
+            raise BrokersSilent("the controllers did not answer")
+
+    with ThreadPoolExecutor(20) as pool:
+        waiting = [pool.submit(change) for _ in range(20)]
+        wait_until(lambda: module._locks.get(("local", "brokers", "broker-a"), (None, 0))[1] == 20)
+        all_wait.set()
+        errors = [each.exception() for each in waiting]
+    assert [str(each) for each in errors] == ["the controllers did not answer"] * 20
+    assert len(asked) == 1
+    # Who comes later asks for itself
+    with change_lock("local", "brokers", "broker-a"):
+        pass
+    assert not module._silences
+
+
+def test_a_caller_may_wait_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        change_lock("local", "brokers", "broker-a"),
+        pytest.raises(Conflict),
+        change_lock("local", "brokers", "broker-a", wait_seconds=0.01),
+    ):
+        pass
 
 
 def test_another_process_is_waited_for_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
