@@ -20,6 +20,8 @@ from console.audit.record import Actor, record
 
 # The resolution of "last seen": one write per session and minute, regardless of the number of requests.
 SEEN_STEP: Final = timedelta(minutes=1)
+MAX_SESSIONS: Final = 100
+"""Sessions of one user; another sign-in ends the one that was used longest ago."""
 _ADDRESS: Final = "address"
 _AGENT: Final = "user_agent"
 _SINCE: Final = "since"
@@ -78,6 +80,13 @@ def end_others(by: Actor, user: User, current: str | None) -> int:
     for each in others:
         end_session(by, each)
     return len(others)
+
+
+def leave_room(user: User) -> None:
+    """Drop the sessions of a user above `MAX_SESSIONS`, and those of anybody that have expired."""
+    Session.objects.filter(expire_date__lte=timezone.now()).delete()
+    for each in open_sessions(user)[MAX_SESSIONS:]:
+        Session.objects.filter(session_key=each.key).delete()
 
 
 def _found(user: User | None) -> Iterator[OpenSession]:

@@ -19,7 +19,7 @@ from console.accounts.addresses import address_of
 from console.accounts.deciding import Rights, rights_of
 from console.accounts.hashing import hashing
 from console.accounts.models import RoleChoice, Token, User
-from console.accounts.open_sessions import note_sign_in
+from console.accounts.open_sessions import leave_room, note_sign_in
 from console.accounts.permissions import SignedIn, SignedInInPerson, actor_of, rights_of_request
 from console.accounts.serializers import Language, LoginSerializer, Me, MeChangeSerializer, PasswordSerializer
 from console.api_view import ApiView
@@ -53,8 +53,12 @@ class LoginView(ApiView):
             record(by, "session.login", f"users/{username}", result="refused")
             raise exceptions.AuthenticationFailed("Name or password is wrong.")
         login_limit.forgive(username, address)
+        # Signed in already: Django would keep the session with its key, and whoever else has that one.
+        request._request.session.flush()
         login(request._request, user)
         note_sign_in(request._request.session, address=address, user_agent=request.headers.get("User-Agent", ""))
+        request._request.session.save()
+        leave_room(user)
         get_token(request._request)
         record(by, "session.login", f"users/{username}")
         own = rights_of(user.role, user.rules_of_own_roles)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 import redis
 from django.contrib.auth.hashers import MD5PasswordHasher
+from django.contrib.sessions.models import Session
 from django.test import RequestFactory
+from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.exceptions import Throttled
 from rest_framework.test import APIClient
 
-from console.accounts import hashing, login_limit
+from console.accounts import hashing, login_limit, open_sessions
 from console.accounts.addresses import address_of
 from console.audit.models import AuditRecord
 from console.audit.refusals import refusals
@@ -225,6 +228,31 @@ def test_a_change_by_session_needs_its_csrf_token(cast: Cast) -> None:
     token = client.cookies["csrftoken"].value
     done = client.patch("/api/v1/me", {"language": "zh"}, format="json", headers={"x-csrftoken": token})
     assert (done.status_code, done.json()["language"]) == (200, "zh")
+
+
+def test_who_signs_in_again_ends_the_session_before(cast: Cast, stranger: Any) -> None:
+    first = sign_in(stranger, "viewer").cookies["gantry_session"].value
+    second = sign_in(stranger, "viewer").cookies["gantry_session"].value
+    assert stranger.get("/api/v1/me").status_code == 200
+    assert first != second
+    stranger.cookies["gantry_session"] = first
+    assert stranger.get("/api/v1/me").status_code == 401
+
+
+def test_a_user_has_so_many_sessions_and_the_oldest_gives_way(
+    cast: Cast, stranger: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_sessions, "MAX_SESSIONS", 2)
+    other = type(stranger)()
+    assert sign_in(other, "developer").status_code == 200
+    clients = [type(stranger)() for _ in range(3)]
+    for client in clients:
+        assert sign_in(client, "viewer").status_code == 200
+    assert [client.get("/api/v1/me").status_code for client in (*clients, other)] == [401, 200, 200, 200]
+    # Those that have expired leave the table
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    assert sign_in(stranger, "viewer").status_code == 200
+    assert Session.objects.count() == 1
 
 
 def test_who_went_out_is_a_stranger(cast: Cast) -> None:
