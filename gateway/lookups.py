@@ -36,6 +36,8 @@ from gateway.problems import REDIS_UNREACHABLE, ProblemError
 
 # Longer than processes are apart that meet a new group at once; shorter than it takes to delete and use it again.
 _TOLD_SECONDS: Final = 10
+_LAST_PORT: Final = 65_535
+_PORT_DIGITS: Final = 5
 
 _log = logging.getLogger(__name__)
 _writing: Final[set[asyncio.Task[None]]] = set()
@@ -83,10 +85,12 @@ def allowed_origin(headers: Headers) -> bool:
     Programs send no Origin, and their cookies cannot be misused by other sites.
     """
     origin = headers.get(b"origin", b"").decode("latin-1")
-    if not origin:
+    if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
-    host = headers.get(b"host", b"").decode("latin-1").lower()
-    return urlsplit(origin).netloc.lower() == host or origin in settings.CSRF_TRUSTED_ORIGINS
+    host, page = headers.get(b"host", b"").decode("latin-1").lower(), urlsplit(origin)
+    # This process speaks plain HTTP: only a proxy that the settings tell of serves a page of ours with TLS.
+    schemes = ("http", "https") if settings.GANTRY_PROXIES or settings.GANTRY_PUBLIC_URL else ("http",)
+    return page.netloc.lower() == host and page.scheme in schemes
 
 
 def note(store: redis.asyncio.Redis, entry: Note) -> None:
@@ -119,7 +123,13 @@ async def known_groups(cluster: str) -> frozenset[str]:
 def serves_host(host: bytes) -> bool:
     """Return whether a Host header names this installation, by Django's rule, for requests that do not reach Django."""
     domain, _ = split_domain_port(host.decode("latin-1"))
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+    return bool(domain) and has_possible_port(host) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def has_possible_port(host: bytes) -> bool:
+    """Return whether a Host header names no port, or one that there can be; Django takes any number."""
+    _, port = split_domain_port(host.decode("latin-1"))
+    return not port or (len(port) <= _PORT_DIGITS and int(port) <= _LAST_PORT)
 
 
 async def _write_one(store: redis.asyncio.Redis, by: Actor, entry: Note, after: dict[str, str] | None) -> None:

@@ -9,7 +9,8 @@ from gateway.arrival import Arrival
 from gateway.data.app import read_body
 from gateway.data.request_ids import RequestIds
 from gateway.limits import Sizes
-from gateway.problems import INVALID, UNSUPPORTED_MEDIA_TYPE, FieldError, ProblemError, respond
+from gateway.lookups import has_possible_port
+from gateway.problems import HOST_NOT_SERVED, INVALID, UNSUPPORTED_MEDIA_TYPE, FieldError, ProblemError, respond
 from gateway.sockets import Event, Receive, Scope, Send
 
 _REQUEST_ID: Final = b"x-request-id"
@@ -51,7 +52,7 @@ class ControlPlane:
 
 
 def _check_headers(scope: Scope, headers: dict[bytes, bytes], body: bytes) -> None:
-    """Raise INVALID for a repeated header that can have only one value, 415 for an encoded body."""
+    """Raise INVALID for a repeated header that can have only one value, HOST_NOT_SERVED, 415 for an encoded body."""
     if len(scope["headers"]) > len(headers):
         names = [name for name, _ in scope["headers"] if name in _ONCE]
         for name in names:
@@ -59,6 +60,9 @@ def _check_headers(scope: Scope, headers: dict[bytes, bytes], body: bytes) -> No
                 text = name.decode()
                 detail = f"The header {text} is given {names.count(name)} times."
                 raise ProblemError(INVALID, detail, errors=[FieldError(text, "INVALID", detail)])
+    host = headers.get(b"host", b"")
+    if not has_possible_port(host):
+        raise ProblemError(HOST_NOT_SERVED, f"The host name {host[:100].decode('latin-1')!r} has a port above 65535.")
     encoding = headers.get(b"content-encoding", _PLAIN).strip().lower()
     if body and encoding != _PLAIN:
         raise ProblemError(UNSUPPORTED_MEDIA_TYPE, "Send the body without Content-Encoding: it is not decoded.")

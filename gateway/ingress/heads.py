@@ -24,6 +24,8 @@ _LONGEST_KEPT: Final = 2048
 _MOST_FIELDS: Final = 64
 
 _LINE: Final = re.compile(rb"POST (/[A-Za-z0-9_./:~-]+) HTTP/1\.1")
+# A request line with a host in it (RFC 9112 3.2.2).
+_ABSOLUTE: Final = re.compile(rb"\S+ [A-Za-z][A-Za-z0-9+.-]*:/*([^/? ]*)")
 _FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[!-~\x80-\xff][\t -~\x80-\xff]*)?)")
 # Empty lines may come before a request (RFC 9112 2.2). Of what begins otherwise no server makes a request.
 _START: Final = re.compile(rb"(?:\r\n)*(?=\n|\r?\Z|[!#$%&'*+.^_`|~0-9A-Za-z-])")
@@ -137,7 +139,16 @@ def _fault_of(line: bytes, lines: list[bytes]) -> str | None:
         return "The header Host is given more than once."
     if not hosts and line.endswith(b"1.1"):
         return "A request of HTTP/1.1 needs the header Host."
+    authority = _authority_of(line)
+    if authority is not None and authority.lower() not in [value.lower() for name, value in fields if name == b"host"]:
+        return "The request line names another host than the header Host."
     return None
+
+
+def _authority_of(line: bytes) -> bytes | None:
+    """Return the host in the request line, None if it has a path alone, as nearly all have (RFC 9112 3.2)."""
+    found = _ABSOLUTE.match(line)
+    return None if found is None else found[1]
 
 
 def _checked(route: Route, path: str, headers: list[tuple[bytes, bytes]]) -> Head | None:

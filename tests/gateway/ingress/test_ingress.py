@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -367,3 +368,35 @@ async def test_a_large_head_that_comes_byte_by_byte_is_not_looked_at_with_every_
     assert first == b"HTTP/1.1 400 Bad Request\r\n"
     assert seen <= 4096 / 100 + 6
     assert looked[-1] == len(head) + 2
+
+
+def test_a_host_in_the_request_line_is_asked_like_the_header(installation: Installation) -> None:
+    here = f"127.0.0.1:{installation.port}"
+    for target, host, status in (
+        ("http://evil.example/api/v1/me", here, 400),
+        ("HTTPS://evil.example/api/v1/me", here, 400),
+        (f"http://user@{here}/api/v1/me", here, 400),
+        ("http:///api/v1/me", here, 400),
+        (f"http://{here}/healthz", here, 200),
+        ("/healthz?next=http://evil.example/", here, 200),
+        ("/healthz", "127.0.0.1:65535", 200),
+        ("/api/v1/me", "127.0.0.1:65535", 401),
+        ("/api/v1/me", "127.0.0.1:65536", 400),
+        ("/api/v1/me", "127.0.0.1:99999999999999999999", 400),
+    ):
+        answer = _asked(installation, f"GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        assert answer.startswith(f"HTTP/1.1 {status} ".encode()), (target, host, answer)
+    plain = request("orders").replace(b"Host: 127.0.0.1", b"Host: 127.0.0.1:65536\r\nX-Test: a")
+    for kind in (b"Connection: keep-alive", b"Connection: close"):  # the ingress answers, or the server behind it
+        answer = _asked(installation, plain.replace(b"X-Test: a", kind), until=b"HOST_NOT_SERVED")
+        assert answer.startswith(b"HTTP/1.1 400 "), answer
+
+
+def _asked(installation: Installation, data: bytes, until: bytes | None = None) -> bytes:
+    """Return the answer up to the end of the connection, or until it holds a word."""
+    with socket.create_connection(("127.0.0.1", installation.port), timeout=60) as connection:
+        connection.sendall(data)
+        answer = b""
+        while (until is None or until not in answer) and (piece := connection.recv(65536)):
+            answer += piece
+    return answer

@@ -9,8 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
+from pytest_django import Settings
 
 from gateway.live.event_stream import CHANNELS, first_frame
+from gateway.lookups import allowed_origin
 from gateway.problems import ProblemError
 from tests.console.lag.figures import group, groups
 from tests.gateway.installation import Installation
@@ -143,6 +145,18 @@ async def test_what_is_refused_is_a_problem_of_http(
 async def test_another_site_is_refused(installation: Installation) -> None:
     async with reading(installation, "/ws/v1/lag?groups=*", None, Origin="https://evil.example") as (answer, _):
         assert answer.status_code == 403
+
+
+async def test_our_own_page_is_one_of_http_unless_a_proxy_has_tls(settings: Settings) -> None:
+    headers = {b"host": b"127.0.0.1:8000"}
+    settings.GANTRY_PROXIES, settings.GANTRY_PUBLIC_URL, settings.CSRF_TRUSTED_ORIGINS = (), "", []
+    assert allowed_origin(headers)
+    assert allowed_origin({**headers, b"origin": b"http://127.0.0.1:8000"})
+    secure = {**headers, b"origin": b"https://127.0.0.1:8000"}
+    assert not allowed_origin(secure)
+    settings.GANTRY_PROXIES = ("127.0.0.1",)
+    assert allowed_origin(secure)
+    assert not allowed_origin({**headers, b"origin": b"ftp://127.0.0.1:8000"})
 
 
 async def test_a_plain_request_is_told_how_the_path_is_read(installation: Installation) -> None:
