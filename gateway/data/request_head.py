@@ -35,9 +35,11 @@ def media_type(headers: dict[bytes, bytes]) -> bytes:
 
 def check_media_type(action: Action, headers: dict[bytes, bytes]) -> None:
     """Raise 415 for what is to be read as JSON and says that it is something else, or in another charset than UTF-8."""
-    given = headers.get(b"content-type", b"")
-    if given in (b"", b"application/json"):
+    given = headers.get(b"content-type")
+    if given is None or given == b"application/json":
         return
+    if not given.strip():
+        raise ProblemError(UNSUPPORTED_MEDIA_TYPE, "The header Content-Type is empty: name a type, or leave it out.")
     kind = media_type(headers)
     if action == "produce" and kind not in _JSON_KINDS:
         return  # the body is the message, whatever it is

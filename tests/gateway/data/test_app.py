@@ -217,6 +217,14 @@ async def test_what_is_not_json_in_utf_8_is_refused_by_name(api: Api, path: str,
     assert repr(named) in answer.json()["detail"]
 
 
+async def test_an_empty_content_type_is_no_content_type(api: Api) -> None:
+    topic = await api.topic()
+    for path in (f"/topics/{topic}/messages", f"/groups/g/topics/{topic}:receive"):
+        answer = await api.post(path, content=b"{}", headers={"Content-Type": ""})
+        assert code_of(answer) == (415, "UNSUPPORTED_MEDIA_TYPE")
+        assert "empty" in answer.json()["detail"]
+
+
 async def test_utf_8_may_be_named_and_a_raw_body_has_any_charset(api: Api) -> None:
     topic = await api.topic()
     receive = f"/groups/g/topics/{topic}:receive"
