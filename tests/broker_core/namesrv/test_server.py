@@ -330,3 +330,42 @@ async def test_a_version_that_is_not_strict_json_is_read_if_it_is_short(peer: Pe
     assert (await peer.ask(header, b"{counter:1,timestamp:2}")).code == ResponseCode.SUCCESS
     refused = await peer.ask(header, b"{counter:1,timestamp:2" + b" " * 2_000 + b"}")
     assert refused.code == ResponseCode.SYSTEM_ERROR
+
+
+def registration(counter: int, *names: str) -> bytes:
+    topics = {name: bodies.TopicConfig(name, 4, 4, 6) for name in names}
+    wrapper = bodies.TopicConfigSerializeWrapper(bodies.DataVersion(counter, 7), topics)
+    return bodies.encode(bodies.RegisterBrokerBody(wrapper))
+
+
+async def test_a_long_registration_holds_nothing_up_and_keeps_its_place(peer: Peer, other: Peer) -> None:
+    many = [f"topic-{number}" for number in range(20_000)]
+    for each in (peer, other):  # their connections are open
+        await each.ask(headers.GetRouteInfoRequest("orders"))
+    long = asyncio.create_task(peer.register(registration(1, *many)))
+    short = asyncio.create_task(peer.register(registration(2, "orders")))
+    # Others are answered meanwhile
+    assert (await other.ask(headers.GetRouteInfoRequest("orders"))).code == ResponseCode.TOPIC_NOT_EXIST
+    assert not long.done()
+    assert (await long).code == (await short).code == ResponseCode.SUCCESS
+    # And what came behind it is what counts
+    header = headers.QueryDataVersionRequest("broker-a", BROKER, "east", 0)
+    known = await peer.ask(header, bodies.encode(bodies.DataVersion(2, 7)))
+    assert known.header(headers.QueryDataVersionResponse).changed is False
+    for name in ("topic-19999", "orders"):
+        assert (await other.ask(headers.GetRouteInfoRequest(name))).code == ResponseCode.SUCCESS
+
+
+async def test_a_broker_that_leaves_while_its_long_registration_is_read_is_not_registered(
+    name_server: NameServer, peer: Peer, other: Peer
+) -> None:
+    await peer.ask(headers.GetRouteInfoRequest("orders"))
+    long = asyncio.create_task(peer.register(registration(1, *(f"topic-{number}" for number in range(20_000)))))
+    for _ in range(5):
+        await other.ask(headers.GetRouteInfoRequest("orders"))
+    await peer.client.close()
+    await asyncio.gather(long, return_exceptions=True)
+    # The next long one is read after it
+    assert (await other.register(registration(2, *(f"new-{number}" for number in range(2_000))))).code == 0
+    await eventually(lambda: "topic-0" not in name_server.routes.topics())
+    assert len(name_server.routes.topics()) == 2_000
