@@ -7,7 +7,7 @@ from typing import Final
 from broker_core.controller.commands import AlterSet, ApplyId, Register
 from broker_core.controller.errors import Refused
 from broker_core.controller.hearing import Heartbeat
-from broker_core.controller.parts import Parts, answered, master_address, sync_state_set
+from broker_core.controller.parts import LOOSE_BYTES, MOST_NAMES, Parts, answered, master_address, sync_state_set
 from broker_core.controller.replicas import next_id
 from broker_core.controller.states import state_of
 from broker_core.protocol import Command, RequestCode, ResponseCode, bodies
@@ -23,8 +23,6 @@ MOST_TOLD_VERSION: Final = 1 << 40
 """A version that so many changes of one name do not reach."""
 LONGEST: Final = 255
 """Characters of an address, a life or a check code; replicas send some twenty."""
-MOST_NAMES: Final = 5_000
-"""How many broker names a controller takes: all are read into memory."""
 
 
 class BrokerHandlers:
@@ -164,7 +162,7 @@ class BrokerHandlers:
     async def alter_set(self, request: Command, _: Connection) -> Command:
         """Change the in-sync set, as the master proposes."""
         header = request.header(headers.AlterSyncStateSetRequest)
-        proposed = bodies.decode(SyncStateSet, request.body)
+        proposed = bodies.decode(SyncStateSet, request.body, LOOSE_BYTES)
         done = await self._parts.deciding.carry_out(
             AlterSet(
                 name=header.broker_name,

@@ -22,6 +22,11 @@ from broker_core.protocol.fields import find_misread
 from broker_core.protocol.signature import ACCESS_KEY, SECURITY_TOKEN, SIGNATURE
 from broker_core.remoting import Connection, Handler
 
+MOST_NAMES: Final = 5_000
+"""How many broker names a controller takes: all are read into memory."""
+LOOSE_BYTES: Final = 64 * 1024
+"""The limit on a body that is not strict JSON, which takes long to read, while nobody is heard."""
+
 T = TypeVar("T")
 
 _SIGNED: Final = frozenset({ACCESS_KEY, SIGNATURE, SECURITY_TOKEN})

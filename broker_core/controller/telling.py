@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_core.controller.errors import Refused
 from broker_core.controller.judging import Judging
-from broker_core.controller.parts import Parts, answered, master_address, sync_state_set
+from broker_core.controller.parts import LOOSE_BYTES, MOST_NAMES, Parts, answered, master_address, sync_state_set
 from broker_core.controller.states import state_of
 from broker_core.protocol import Command, RequestCode, ResponseCode, bodies, fastjson
 from broker_core.protocol.bodies.controller import NameState, encode_state
@@ -120,7 +120,7 @@ class Telling:
 
 
 def _names(body: bytes) -> list[str]:
-    tree = fastjson.loads(body) if body else []
-    if not isinstance(tree, list) or not all(isinstance(each, str) for each in tree):
-        raise MalformedBody("not a list of broker names")
-    return tree
+    tree = fastjson.loads(body, LOOSE_BYTES) if body else []
+    if not isinstance(tree, list) or len(tree) > MOST_NAMES or not all(isinstance(each, str) for each in tree):
+        raise MalformedBody(f"not a list of at most {MOST_NAMES} broker names")
+    return list(dict.fromkeys(tree))

@@ -32,6 +32,8 @@ _OF_BROKERS: Final = frozenset(
         RequestCode.GET_TOPICS_BY_CLUSTER,
     }
 )
+_OF_ALL_NAMES: Final = frozenset({RequestCode.CONTROLLER_GET_METADATA_INFO, RequestCode.CONTROLLER_GET_SYNC_STATE_DATA})
+"""What a controller is asked for that takes long if it knows many broker names."""
 
 
 class NameServer:
@@ -64,7 +66,7 @@ class NameServer:
             when_ready = _once(ready, answer) if ready and code in _OF_BROKERS else answer
             dispatch.register(code, self._turns.limited(when_ready))
         for code, guest in (guests or {}).items():
-            dispatch.register(code, guest)
+            dispatch.register(code, self._turns.limited(guest) if code in _OF_ALL_NAMES else guest)
         limits = ConnectionLimits(connections=config.connections, header_bytes=config.header_bytes)
         tls = config.tls.server()
         self._server = Server(dispatch, host=config.host, port=config.port, tls=tls, limits=limits, sockets=sockets)

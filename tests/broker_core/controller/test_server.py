@@ -335,3 +335,19 @@ async def test_decisions_outlive_the_controller(tmp_path: Path) -> None:
         before = await served.state()
     async with hosted(tmp_path) as served:
         assert await served.state() == before
+
+
+async def test_a_list_of_names_is_read_only_if_it_can_be_one(served: Hosted) -> None:
+    async with brokers(served, 1):
+        await elected(served, 1)
+        twice = await served.ask(headers.GetSyncStateDataRequest(), b'["b","b"]')
+        assert list(bodies.decode(BrokerReplicasInfo, twice.body).replicas_info_table) == ["b"]
+        many = b"[" + b",".join([b'"b"'] * 5_001) + b"]"
+        loose = b"['b'" + b" " * 100_000 + b"]"
+        for body, said in ((many, "not a list of at most 5000 broker names"), (loose, "not strict JSON")):
+            refused = await served.ask(headers.GetSyncStateDataRequest(), body)
+            assert refused.code == ResponseCode.SYSTEM_ERROR
+            assert said in (refused.remark or "")
+        proposed = headers.AlterSyncStateSetRequest("b", 1, 1, "1-a")
+        refused = await served.ask(proposed, b"{syncStateSet:[1]" + b" " * 100_000 + b"}")
+        assert "not strict JSON" in (refused.remark or "")
