@@ -153,12 +153,15 @@ def _quoted(error: PySparkException | Py4JError | TaskLost | str) -> list[tuple[
 def _fails(expression: Expression, ends_at: float) -> bool:
     """Compute one expression alone, no longer than until then, and return whether it fails on a value, too."""
     rows = expression.alone()
+    failures = FailedTasks(rows.sparkSession, is_text_of_values)
     out_of_time = threading.Timer(max(0.0, ends_at - time.monotonic()), rows.sparkSession.interruptAll)
     out_of_time.start()
     try:
-        rows.write.format("noop").mode("overwrite").save()
+        with failures.no_second_try():
+            rows.write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JError) as error:
-        return is_of_values(error)
+        # Whoever was interrupted, by time or after the first try, is told so, and not of the value.
+        return is_of_values(error) or failures.found() is not None
     finally:
         out_of_time.cancel()
     return False

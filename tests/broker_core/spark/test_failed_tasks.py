@@ -14,7 +14,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark import TaskContext
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import LongType, StructField, StructType
 
 from broker_core.spark.errors import BadRequest, without_values
@@ -83,6 +83,27 @@ def test_a_read_that_failed_on_a_value_is_not_tried_to_its_end(spark: SparkSessi
 
     with pytest.raises(BadRequest, match=r"source\.where"), watched(spark):
         numbers(spark, take_long_next).where(FAILS).collect()
+    assert not tried.exists()
+
+
+def test_the_expression_that_fails_is_found_at_its_first_try(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where there is no time for a second one."""
+    tried = tmp_path / "tried to the end"
+
+    def take_long_next(attempt: int) -> None:
+        if attempt > 0:
+            threading.Event().wait(20)
+            tried.touch()
+
+    wrong = "cast(concat('x', id) as int)"
+    both = [
+        Expression("source.where", "id >= 0", lambda: numbers(spark).selectExpr("id >= 0")),
+        Expression("target.tag", wrong, lambda: numbers(spark, take_long_next).selectExpr(wrong)),
+    ]
+    # Of the function alone Spark does not say where it stands.
+    failing = numbers(spark).select(functions.col("id").cast("string").substr(9, 1).cast("int"))
+    with pytest.raises(BadRequest, match=r"^target\.tag: "), failing_expressions(spark, both):
+        failing.collect()
     assert not tried.exists()
 
 

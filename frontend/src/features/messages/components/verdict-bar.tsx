@@ -70,28 +70,34 @@ function useWords({ verdict, complete, searched, missing }: MessageSearch): stri
 
 const MOST_BLOCKS = 40
 
+/** The blocks of the range, the oldest first. */
+function blocksOf(answer: MessageSearch): string[] {
+  const { searched, complete, verdict } = answer
+  const isOfSlave = (answer.from_slaves ?? []).length > 0
+  // A broker that was not searched lacks over the whole range, not in a part of it, and a slave at its end.
+  const isWholeRangeRead = verdict === "partial" && (isOfSlave || (answer.missing ?? []).length > 0) && answer.next_cursor === null
+  const last = verdict === "failed" ? ["failed"] : isOfSlave ? ["newest"] : []
+  return [
+    ...new Array<string>(Math.min(searched.index_files_skipped_by_time ?? 0, MOST_BLOCKS)).fill("skipped"),
+    ...(complete || verdict === "failed" || isWholeRangeRead ? [] : ["left"]),
+    ...new Array<string>(Math.min(searched.index_files ?? 0, MOST_BLOCKS)).fill("searched"),
+    ...last,
+  ]
+}
+
 /** One block for each index file, the oldest left: skipped by time, left over, or searched; a slave may lack some at the newest end. */
 function Coverage({ answer }: { answer: MessageSearch }) {
   const { t } = useTranslation()
   const format = useFormat()
   const now = useNow(60_000)
-  const { searched, complete, verdict, missing } = answer
+  const { searched } = answer
   const { index_files: files, index_files_skipped_by_time: skipped } = searched
   if (files === null || files + (skipped ?? 0) === 0) return null
-  const isOfSlave = (answer.from_slaves ?? []).length > 0
-  // A broker that was not searched lacks over the whole range, not in a part of it, and a slave at its end.
-  const isWholeRangeRead = verdict === "partial" && (isOfSlave || (missing ?? []).length > 0) && answer.next_cursor === null
-  const kinds = [
-    ...new Array<string>(Math.min(skipped ?? 0, MOST_BLOCKS)).fill("skipped"),
-    ...(complete || verdict === "failed" || isWholeRangeRead ? [] : ["left"]),
-    ...new Array<string>(Math.min(files, MOST_BLOCKS)).fill("searched"),
-    ...(verdict === "failed" ? ["failed"] : isOfSlave ? ["newest"] : []),
-  ]
   const isUntilNow = Math.abs(now - Date.parse(searched.to)) < 120_000
   return (
     <>
       <div className={classes.blocks} aria-hidden>
-        {kinds.map((kind, index) => (
+        {blocksOf(answer).map((kind, index) => (
           <span key={index} data-kind={kind} />
         ))}
       </div>
