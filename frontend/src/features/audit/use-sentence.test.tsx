@@ -3,6 +3,7 @@ import i18next from "i18next"
 import { afterEach, expect, it } from "vitest"
 import type { AuditEntry } from "@/lib/api-types"
 import "@/testing/render"
+import actions from "@/testing/audit-actions.json"
 import { useAuditWords } from "./use-sentence"
 
 const entry = (action: string, resource: string, result: string): AuditEntry =>
@@ -40,6 +41,11 @@ it.each([
   ["definitions.apply", "definitions", "partial", "olga tried to apply definitions: partly done", "olga 尝试应用定义文件：部分完成"],
   ["search.create", "searches/7", "ok", "olga created saved search 7", "olga 创建了已保存的查询 7"],
   ["note.update", "local/topics/orders", "ok", "olga changed the note of topic orders", "olga 修改了 Topic 备注 orders"],
+  ["replica.promote", "local/brokers/broker-a/replicas/2", "ok", "olga made replica 2 (broker-a) master", "olga 将副本 2 (broker-a) 设为主副本"],
+  ["replica.remove", "local/brokers/broker-a/replicas/3", "failed", "olga tried to forget replica 3 (broker-a): failed", "olga 尝试移除副本 3 (broker-a)：失败"],
+  ["replica.accept_loss", "local/brokers/broker-a/replicas/2", "ok", "olga accepted a loss and made replica 2 (broker-a) master", "olga 接受丢失并将副本 2 (broker-a) 设为主副本"],
+  ["replica.adopt", "local/brokers/broker-a", "ok", "olga adopted a state of broker broker-a", "olga 采纳了 Broker broker-a 的状态"],
+  ["replica.policy", "local/brokers/broker-a", "ok", "olga changed the policy of broker broker-a", "olga 修改了 Broker broker-a 的副本策略"],
   ["access.post", "/api/v1/clusters", "refused", "olga was not allowed to call /api/v1/clusters", "olga 无权调用 /api/v1/clusters"],
   ["access.get", "/api/v1/users", "refused", "olga was not allowed to read /api/v1/users", "olga 无权读取 /api/v1/users"],
 ])("says %s of %s, %s, as a sentence", async (action, resource, result, english, chinese) => {
@@ -55,4 +61,10 @@ it("names actions and results in the language of the reader, and leaves unknown 
   expect(words().result("refused")).toBe("被拒绝")
   expect(words().action("access.delete")).toBe("无权删除")
   expect(words().action("moon.paint")).toBe("moon.paint")
+})
+
+it.each(["en", "zh"])("has words in %s for every action that is recorded", async (language) => {
+  await i18next.changeLanguage(language)
+  expect(actions.filter((action) => words().action(action) === action)).toEqual([])
+  expect(actions.filter((action) => words().sentence(entry(action, "local/x/y", "ok")).includes(action))).toEqual([])
 })

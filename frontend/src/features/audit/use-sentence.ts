@@ -2,10 +2,10 @@ import { useTranslation } from "react-i18next"
 import type { AuditEntry } from "@/lib/api-types"
 import { shortId } from "@/lib/format"
 
-const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "limits", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in", "commit_in", "roll_back_in", "check_in"] as const
-const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions", "account", "global_addresses", "transaction_hook"] as const
+const VERBS = ["create", "update", "delete", "start", "cancel", "retry", "run_now", "password", "login", "logout", "forget", "export", "session_end", "offsets", "undo_offsets", "acknowledge", "unacknowledge", "end", "send_again", "clone", "apply", "purge", "pause", "resume", "limits", "deliver_to", "resend_to", "test", "recall_from", "reschedule_in", "commit_in", "roll_back_in", "check_in", "promote", "adopt", "accept_loss_on", "policy_of"] as const
+const NOUNS = ["topic", "group", "broker", "replay", "reconcile", "redrive", "export", "schedule", "token", "user", "cluster", "session", "audit", "role", "alert", "alert_rule", "alert_channel", "silence", "delivery", "search", "note", "definitions", "account", "global_addresses", "transaction_hook", "replica"] as const
 /** What somebody asked for without the right, by the method of HTTP or the frame of a socket. */
-const ASKED = ["get", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "commit", "rollback", "send", "subscribe"] as const
+const ASKED = ["get", "head", "options", "post", "put", "patch", "delete", "produce", "receive", "ack", "nack", "extend", "commit", "rollback", "send", "subscribe"] as const
 export const RESULTS = ["ok", "refused", "failed", "partial"] as const
 
 const pick = <T extends string>(known: readonly T[], word: string | undefined): T | undefined => known.find((name) => name === word)
@@ -21,6 +21,7 @@ function nameOf(noun: string, resource: string): string {
   // Of a change of offsets the topic comes last.
   const isBelowGroup = noun === "group" && parts.length > 3 && parts[1] === "groups"
   const name = (isBelowGroup ? parts[2] : parts.at(-1)) ?? resource
+  if (noun === "replica" && parts.at(-2) === "replicas") return `${name} (${parts.at(-3) ?? ""})`
   return BY_ID.has(noun) ? shortId(name) : name
 }
 
@@ -34,6 +35,11 @@ const OTHERWISE: Readonly<Record<string, readonly [string, string]>> = {
   "transaction.commit": ["topic", "commit_in"],
   "transaction.rollback": ["topic", "roll_back_in"],
   "transaction.check": ["topic", "check_in"],
+  "replica.accept_loss": ["replica", "accept_loss_on"],
+  // These are of a broker name, not of one replica.
+  "replica.adopt": ["broker", "adopt"],
+  "replica.policy": ["broker", "policy_of"],
+  "replica.remove": ["replica", "forget"],
 }
 
 /** A change of offsets that took another one back is recorded as one, with its mode. */
