@@ -33,6 +33,6 @@ it("counts the brokers that answer where one does not, and blames no name server
   const brokers = [broker("broker-a"), broker("broker-b", { reachable: false, reason: REASON })]
   answer("GET /api/v1/clusters/local/overview", overview({ brokers, brokers_answering: 1, unknown_reason: REASON }))
   renderApp(<ClusterMenu />)
-  expect(await screen.findByText("1 of 2 brokers answer")).toBeTruthy()
+  expect(await screen.findByText("1 of 2 broker processes answer")).toBeTruthy()
   expect(screen.queryByText("no name server answers")).toBeNull()
 })

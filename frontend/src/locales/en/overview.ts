@@ -32,8 +32,8 @@ export const overview = {
     unknownWorstNext: "No broker that answers reports what waits for its groups.",
     fullIn_one: "full in {{count, number}} day at this rate",
     fullIn_other: "full in {{count, number}} days at this rate",
-    answering_one: "{{n}} of {{count}} broker answers",
-    answering_other: "{{n}} of {{count}} brokers answer",
+    answering_one: "{{n}} of {{count}} broker process answers",
+    answering_other: "{{n}} of {{count}} broker processes answer",
     last: {
       "15m": "The last 15 minutes",
       "1h": "The last hour",

@@ -111,7 +111,7 @@ export const run = {
     address: "Address",
     version: "Version",
     log: "Commit log",
-    logWords: "of all brokers",
+    logWords: "of all broker processes",
     unknown_one: "{{count}} broker unknown",
     unknown_other: "{{count}} brokers unknown",
     cluster: "Cluster",

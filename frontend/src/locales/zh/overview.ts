@@ -27,7 +27,7 @@ export const overview = {
     noBrokerAnswers: "没有 Broker 应答。",
     unknownWorstNext: "应答的 Broker 都没有给出消费组的堆积。",
     fullIn_other: "按当前速度 {{count, number}} 天写满",
-    answering_other: "{{n}} / {{count}} 个 Broker 有应答",
+    answering_other: "{{n}} / {{count}} 个 Broker 进程有应答",
     last: {
       "15m": "最近 15 分钟",
       "1h": "最近一小时",

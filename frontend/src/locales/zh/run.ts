@@ -109,7 +109,7 @@ export const run = {
     address: "地址",
     version: "版本",
     log: "提交日志",
-    logWords: "全部 Broker",
+    logWords: "全部 Broker 进程合计",
     unknown_other: "{{count}} 个 Broker 未知",
     cluster: "集群",
     kind: "种类",

@@ -61,7 +61,7 @@ describe("the page of the clusters", () => {
     renderApp(<ClustersPage />)
     const row = await rowOf("west")
     expect(row.queryByText("Answers")).toBeNull()
-    expect(row.getByText("1 of 2 brokers answer").closest("[title]")?.getAttribute("title")).toBe(REASON)
+    expect(row.getByText("1 of 2 broker processes answer").closest("[title]")?.getAttribute("title")).toBe(REASON)
     expect(screen.getByText("2 of 2 clusters answer")).toBeTruthy()
   })
 

@@ -109,6 +109,6 @@ describe("the key figures", () => {
 
   it("raise that not every broker answers", async () => {
     renderApp(<OverviewFigures overview={overview({ brokers_answering: 0 })} />)
-    expect(await figure("Broker up")).toContain("0 of 1 broker answers")
+    expect(await figure("Broker up")).toContain("0 of 1 broker process answers")
   })
 })
