@@ -43,6 +43,14 @@ def block(language: str, number: int = 0) -> str:
     return str(re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[number])
 
 
+def restoring() -> tuple[str, str]:
+    """Return the lines that copy etcd, and those that restore a member; what needs a unit or its user is left out."""
+    steps = PAGE.partition("## Restore etcd")[2]
+    copy, restore = re.findall(r"^ +```sh\n(.*?)^ +```", steps, re.MULTILINE | re.DOTALL)[:2]
+    ours = [line for line in restore.splitlines() if not line.strip().startswith(("systemctl", "chown"))]
+    return copy.replace("etcdctl --user root", "ETCDCTL_USER=root:of-root etcdctl"), "\n".join(ours)
+
+
 @dataclass
 class Machines:
     """Three machines on this one: an address and a folder each."""
@@ -57,7 +65,9 @@ class Machines:
         own = (
             text
             if number == 1
-            else re.sub(r"(?m)^(?!ETCD_INITIAL_CLUSTER=|.*;).*$", lambda line: _of(line[0], number), text)
+            else re.sub(
+                r"(?m)^(?!ETCD_INITIAL_CLUSTER=| *--initial-cluster |.*;).*$", lambda line: _of(line[0], number), text
+            )
         )
         own = own.replace("10.0.0.", "127.0.0.")
         for used, port in self.ports.items():
@@ -118,8 +128,7 @@ def start_etcd(machines: Machines) -> None:
         for name in ("ca.pem", "ca.key") if number > 1 else ():
             shutil.copy(machines.folder / "1" / name, machines.folder / str(number) / name)
         machines.shell("\n".join(certificate), number)
-        lines = machines.told(block("ini"), number).splitlines()
-        machines.start(f"etcd-{number}", [str(find_etcd())], dict(line.split("=", 1) for line in lines))
+        start_member(machines, number)
     users = (
         block("sh", 1)
         .replace("user add root", "user add root:of-root")
@@ -128,6 +137,11 @@ def start_etcd(machines: Machines) -> None:
     health = "\n".join(users.splitlines()[:2])
     wait_until(lambda: succeeds(machines, health))
     machines.shell(users, 1)
+
+
+def start_member(machines: Machines, number: int) -> None:
+    lines = machines.told(block("ini"), number).splitlines()
+    machines.start(f"etcd-{number}", [str(find_etcd())], dict(line.split("=", 1) for line in lines))
 
 
 def succeeds(machines: Machines, lines: str) -> bool:
@@ -205,3 +219,27 @@ async def test_the_steps_lead_to_replicas_that_replace_a_dead_master(tmp_path: P
             assert machines.log(f"namesrv-{each}").count(" answers") >= 3
             assert "role=" in machines.log(f"replica-{each}")
         assert any(" leads" in machines.log(f"namesrv-{each}") for each in (1, 2, 3))
+
+
+def test_a_copy_of_etcd_is_made_and_restored_as_the_page_says(tmp_path: Path) -> None:
+    """Access control is on by then: only root may copy, and who may do what is in the copy."""
+    copy, restore = restoring()
+    as_gantry = copy.splitlines()[0] + "\netcdctl --user gantry:secret "
+    with machines_in(tmp_path) as machines:
+        start_etcd(machines)
+        machines.shell(as_gantry + "put /gantry/shop/names old", 1)
+        machines.shell(copy, 1)
+        with pytest.raises(AssertionError, match="permission denied"):
+            machines.shell(as_gantry + "snapshot save other.db", 1)
+        machines.shell(as_gantry + "put /gantry/shop/names new", 1)
+        for number in (1, 2, 3):
+            _end(machines.processes[f"etcd-{number}"])
+        for number in (1, 2, 3):
+            if number > 1:
+                shutil.copy(tmp_path / "1" / "gantry.db", tmp_path / str(number) / "gantry.db")
+            machines.shell(restore, number)
+            start_member(machines, number)
+        wait_until(lambda: succeeds(machines, as_gantry + "endpoint health --cluster"))
+        assert machines.shell(as_gantry + "get --print-value-only /gantry/shop/names", 1).strip() == "old"
+        with pytest.raises(AssertionError, match="user name is empty"):
+            machines.shell(copy.splitlines()[0] + "\netcdctl get /gantry/shop/names", 1)

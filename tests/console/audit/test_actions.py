@@ -18,8 +18,9 @@ ACTIONS: Final[list[str]] = json.loads(
     (ROOT / "frontend" / "src" / "testing" / "audit-actions.json").read_text(encoding="utf-8")
 )
 # What else has a point between two words: files, modules, messages of ASGI, fields.
-_ENDS: Final = frozenset({"conf", "cut", "html", "json", "jsonl", "key", "lock", "new", "part", "properties", "py", "sock",
-                          "token", "yml"})  # fmt: skip
+_ENDS: Final = frozenset(
+    {"conf", "cut", "html", "json", "jsonl", "key", "lock", "new", "part", "properties", "py", "sock", "token", "yml"}
+)
 _BEGINS: Final = frozenset({"broker_core", "console", "gateway", "http", "websocket"})
 _FIELDS: Final = frozenset({"job.state", "limits.max_minutes", "problem.detail", "user.username"})
 # What a right was missing for: a request of HTTP, or of the data plane by its own name.
