@@ -14,6 +14,7 @@ from broker_core.protocol import Command, RequestCode, ResponseCode, bodies
 from broker_core.protocol.bodies.controller import MasterLife, NameState, encode_state, life_number
 from broker_core.protocol.bodies.replicas import SyncStateSet
 from broker_core.protocol.headers import controller as headers
+from broker_core.protocol.host import is_address
 from broker_core.protocol.topics import MAX_TOPIC_NAME, TOPIC_NAME
 from broker_core.remoting import Connection, Handler
 
@@ -50,6 +51,7 @@ class BrokerHandlers:
         try:
             parts.check_cluster(header.cluster_name)
             _check_lengths(beat.name, beat.address, beat.life)
+            _check_addresses(beat.address)
             state = parts.states.find(beat.name)
             _check_told(state, beat.view[1], beat.epoch, beat.last_epoch, beat.view[0])
             if beat.life and (_knows(state, beat.id) or parts.hearing.has_room(beat.name, beat.id)):
@@ -94,6 +96,7 @@ class BrokerHandlers:
         parts.check_cluster(header.cluster_name)
         texts = header.broker_address, header.ha_address, header.life, header.register_check_code
         _check_lengths(header.broker_name, *texts)
+        _check_addresses(header.broker_address, *filter(None, [header.ha_address]))
         if life_number(header.life) < 1:
             raise Refused(ResponseCode.CONTROLLER_INVALID_REQUEST, "a replica registers with its life")
         state = parts.states.find(header.broker_name)
@@ -175,6 +178,14 @@ class BrokerHandlers:
         )
         answer = headers.AlterSyncStateSetResponse(done.after.set_version)
         return Command.response(ResponseCode.SUCCESS, answer, bodies.encode_strict(sync_state_set(done.after)))
+
+
+def _check_addresses(*texts: str) -> None:
+    for text in texts:
+        if not is_address(text):
+            raise Refused(
+                ResponseCode.CONTROLLER_INVALID_REQUEST, f"{text[:80]!r} is not the address of a replica, host:port"
+            )
 
 
 def _check_lengths(*texts: str) -> None:

@@ -6,12 +6,12 @@ import re
 from typing import Final
 
 from broker_core.errors import GantryError
+from broker_core.protocol.host import is_address
 from broker_core.protocol.topics import MAX_TOPIC_NAME
 
-MAX_ADDRESS: Final = 255 + len(":65535")  # a DNS name has 255 characters at most
-
+_LONGEST_TOPIC: Final = len("%RETRY%") + 255  # clients name groups with up to 255 characters
 _NAME: Final = re.compile(rf"[\w.%|:@-]{{1,{MAX_TOPIC_NAME}}}")
-_ADDRESS: Final = re.compile(r"(?:[\w.-]+|\[?[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]?):([0-9]{1,5})")
+_TOPIC: Final = re.compile(rf"[\w.%|:@-]{{1,{_LONGEST_TOPIC}}}")
 
 
 class NameRefused(GantryError):
@@ -27,6 +27,10 @@ def check_names(broker_name: str, cluster: str, *addresses: str) -> None:
                 f"which has 1 to {MAX_TOPIC_NAME} letters, digits and . _ - % | : @"
             )
     for address in addresses:
-        found = _ADDRESS.fullmatch(address) if len(address) <= MAX_ADDRESS else None
-        if found is None or int(found[1]) > 65_535:
+        if not is_address(address):
             raise NameRefused(f"{address[:80]!r} of broker {broker_name} is not an address, host:port")
+
+
+def is_topic_name(name: str) -> bool:
+    """Return whether a topic of RocketMQ may be called so: its brokers and clusters are topics too."""
+    return _TOPIC.fullmatch(name) is not None

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from broker_core.namesrv.limits import RouteLimits
+from broker_core.namesrv.names import is_topic_name
 from broker_core.protocol.bodies import BrokerData, ClusterInfo, DataVersion, QueueData, TopicConfig, TopicRouteData
 from broker_core.protocol.codes import PERM_READ, PERM_WRITE
 
@@ -247,7 +248,11 @@ class RouteTable:
         served = self._served.setdefault(broker_name, set())
         before = len(served)
         for topic in topics:
-            queues = self._topics.setdefault(topic.topic_name, {})
+            queues = self._topics.get(topic.topic_name)
+            if queues is None:
+                if not is_topic_name(topic.topic_name):
+                    continue
+                queues = self._topics[topic.topic_name] = {}
             known = queues.get(broker_name)
             # A broker sends all of its topics with each new one: nearly all of them are unchanged.
             if known is None or not _says(known, topic):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
@@ -12,6 +13,8 @@ IPV4_BYTES: Final = 8
 IPV6_BYTES: Final = 20
 _MAX_PORT: Final = 0xFFFFFFFF
 _MAX_PORT_DIGITS: Final = 10
+_LONGEST_ADDRESS: Final = 255 + len(":65535")  # a DNS name has 255 characters at most
+_ADDRESS: Final = re.compile(r"(?:[\w.-]+|\[?[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]?):([0-9]{1,5})")
 
 
 @lru_cache(maxsize=65536)
@@ -45,3 +48,9 @@ def parse_host(text: str) -> tuple[str, int]:
     if not colon or not port.isdecimal() or len(port) > _MAX_PORT_DIGITS:
         raise MalformedHost(f"{text!r} is not ip:port")
     return ip.strip("[]"), int(port)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is where a server is reached: ``host:port``, the host a name or an IP address."""
+    found = _ADDRESS.fullmatch(text) if len(text) <= _LONGEST_ADDRESS else None
+    return found is not None and int(found[1]) <= 0xFFFF

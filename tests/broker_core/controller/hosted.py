@@ -101,7 +101,7 @@ class Broker:
     async def register(self, *, clean: bool = True, cluster: str = "C") -> Command:
         return await self.ask(
             headers.RegisterReplicaRequest(
-                cluster, self.name, self.id, self.address, self.life, f"{self.address}0", f"check{self.id}",
+                cluster, self.name, self.id, self.address, self.life, self.address, f"check{self.id}",
                 clean=clean, last_epoch=self.last_epoch, max_offset=self.end, view_epoch=self.view[0],
                 view_version=self.view[1],
             )

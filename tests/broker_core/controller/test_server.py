@@ -351,3 +351,13 @@ async def test_a_list_of_names_is_read_only_if_it_can_be_one(served: Hosted) -> 
         proposed = headers.AlterSyncStateSetRequest("b", 1, 1, "1-a")
         refused = await served.ask(proposed, b"{syncStateSet:[1]" + b" " * 100_000 + b"}")
         assert "not strict JSON" in (refused.remark or "")
+
+
+@pytest.mark.parametrize("address", ["", "nowhere", "<b>:1", "h:1\nforged", "h:70000"])
+async def test_a_replica_without_an_address_is_neither_registered_nor_heard(served: Hosted, address: str) -> None:
+    replica = Broker(served, 1)
+    await replica.apply()
+    replica.address = address
+    for answer in (await replica.register(), await replica.beat()):
+        assert (answer.code, answer.remark) == (2005, f"{address[:80]!r} is not the address of a replica, host:port")
+    await replica.leave()

@@ -212,6 +212,16 @@ def test_the_topics_of_one_broker_are_limited_however_many_registrations_bring_t
     assert table.topics() == ["t1", "t2", "t3"]
 
 
+def test_topics_that_no_rocketmq_can_have_are_left_out_and_the_others_are_taken() -> None:
+    odd = ("", "a/b", "a b", "a\nb", "<b>", "t" * 263)
+    real = ("orders", "%RETRY%" + "g" * 255, "%DLQ%g", "MQ_INST_1%orders", "broker.10.1.2.3", "订单", "a|b", "TBW102")
+    table = table_with(broker(A, *odd, *real))
+    assert table.topics() == list(real)
+    assert table.find_route("a/b") is None
+    table.unregister("broker-a", MASTER_ID, A)
+    assert table.topics() == []
+
+
 def test_a_broker_that_others_have_replaced_does_not_unregister_them() -> None:
     table = table_with(broker(A, "orders"), broker(B, "orders"))
     table.unregister("broker-a", 0, A)
