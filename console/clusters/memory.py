@@ -18,15 +18,21 @@ from django.db import DatabaseError, close_old_connections, transaction
 
 from broker_core.client.admin.topics import TopicKind
 from broker_core.client.routes import MASTER_ID
+from broker_core.logs import Repeated, get_logger
 from broker_core.protocol.bodies import TopicConfig
 from broker_core.protocol.topic_attributes import MESSAGE_TYPE, MessageType, message_type_of
 from console.clusters.identities import IdentitiesUnknown, SeenAt
 from console.clusters.models import Cluster, KnownBroker
 
+_LONGEST_NAME: Final = 255
+_repeated: Final = Repeated(get_logger(__name__))
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+MOST_BROKERS: Final = 1_000
+"""Names that are remembered of one cluster: Apache RocketMQ's name servers list whatever registers, under any name."""
 MOST_GONE: Final = 100
 """Processes of one broker name that are remembered although no name server lists them: anybody may register one."""
 
@@ -172,7 +178,13 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
             return
         rows = {row.name: row for row in KnownBroker.objects.select_for_update().filter(cluster=owner)}
         for seen in sightings:
-            row = rows.get(seen.name) or KnownBroker(cluster=owner, name=seen.name, first_seen_at=at)
+            row = rows.get(seen.name)
+            if row is None:
+                if len(rows) >= MOST_BROKERS or not _fits(seen.name):
+                    text = "cluster=%s: broker %.100r is not remembered: its name is odd, or there are %d already"
+                    _repeated.warning(cluster, text, cluster, seen.name, len(rows))
+                    continue
+                row = rows[seen.name] = KnownBroker(cluster=owner, name=seen.name, first_seen_at=at)
             row.addresses = {str(number): address for number, address in seen.addresses.items()}
             row.processes = _processes(row.processes, row.addresses, at)
             if seen.topics is not None:
@@ -183,6 +195,11 @@ def remember(cluster: str, sightings: Iterable[Sighting], at: datetime) -> None:
                 row.store_id = seen.store_id
             row.last_seen_at = at
             row.save()
+
+
+def _fits(name: str) -> bool:
+    """Return whether the database takes a name: one that it refuses would keep all others from being stored."""
+    return len(name) <= _LONGEST_NAME and "\0" not in name and not any("\ud800" <= each <= "\udfff" for each in name)
 
 
 def _processes(

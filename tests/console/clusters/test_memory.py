@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from asgiref.sync import async_to_sync
 
+from broker_core.logs import Repeated, get_logger
 from console.audit.models import AuditRecord
-from console.clusters import connections, services
+from console.clusters import connections, memory, services
 from console.clusters.connections import ClusterAddress
 from console.clusters.memory import (
     MOST_GONE,
@@ -48,6 +49,23 @@ def test_a_broker_is_remembered_with_what_it_holds(prod: Cluster) -> None:
     assert (known.address, known.first_seen_at, known.last_seen_at) == ("broker-a:10911", AT, AT)
     assert (known.topics, known.groups) == (ORDERS, {"billing": ("orders",)})
     assert known.holds("orders")
+
+
+def test_so_many_brokers_are_remembered_and_an_odd_name_keeps_no_other_one_out(
+    prod: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(memory, "MOST_BROKERS", 2)
+    monkeypatch.setattr(memory, "_repeated", Repeated(get_logger("console.clusters.memory")))
+    odd = [sighting(name) for name in ("x" * 256, "nul\0", "half\udc2f")]
+    remember("prod", [*odd, sighting("a/b"), sighting("b"), sighting("c")], AT)
+    assert list(remembered("prod").brokers) == ["a/b", "b"]
+    # Those that are known stay up to date
+    remember("prod", [sighting("d"), sighting("b")], AT + timedelta(hours=1))
+    assert {name: each.last_seen_at - AT for name, each in remembered("prod").brokers.items()} == {
+        "a/b": timedelta(0),
+        "b": timedelta(hours=1),
+    }
+    assert caplog.text.count("is not remembered") == 1
 
 
 def test_what_an_earlier_release_stored_of_a_topic_is_still_read(prod: Cluster) -> None:
