@@ -31,12 +31,15 @@ export function ConfirmDanger({ isOpen, title, ...question }: ConfirmDangerProps
   )
 }
 
+/** What of a name a field of one line can hold: a name server lists brokers under any name, with line breaks too. */
+const asTyped = (name: string) => name.replace(/[\p{C}\s]+/gu, " ").trim()
+
 /** Is made anew each time the modal opens: the name is typed for each deletion. */
 function Question({ onClose, name, action, back, isBusy = false, isBlocked = false, onConfirm, children }: Omit<ConfirmDangerProps, "isOpen" | "title">) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState("")
   const form = useRef(null)
-  const isNamed = name === undefined || typed === name
+  const isNamed = name === undefined || typed === name || asTyped(typed) === asTyped(name)
   const isReady = isNamed && !isBlocked
   return (
     <form
