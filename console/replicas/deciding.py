@@ -15,12 +15,15 @@ from broker_core.protocol.bodies.replicas import EpochEntryCache, ReplicasInfo
 from broker_core.protocol.codes import ResponseCode
 from console.clusters.reasons import reason_of
 from console.moments import rfc3339
-from console.replicas.sending import why_no_sends
-from console.replicas.shapes import DecidedState, FailoverOfName, FailoverOfReplica, LastDecision, LogEpoch
+from console.replicas.sending import NO_LEASE, why_no_sends
+from console.replicas.shapes import DecidedState, FailoverOfName, FailoverOfReplica, LastDecision, LogEpoch, ToldState
 
 _EPOCHS: Final = 20
 _STATUS_MS: Final = 500
 _HEARD_MS: Final = 1_000
+_SET_BACK: Final = (
+    "the controllers decide nothing while their state is set back, and a replica of the in-sync set is out of reach"
+)
 _ENGINE_SILENT: Final = "what keeps the controllers' decisions does not answer them"
 
 
@@ -71,32 +74,40 @@ def shown_state(state: NameState) -> DecidedState:
     return DecidedState(**_fields(state))
 
 
-def of_name(found: KnownState, master: BrokerRuntime | None, silence: str | None) -> FailoverOfName:
-    """Return the state with whether the name takes messages, as its master says; `silence` is why it says nothing."""
-    writable, reason = _writable(found, master, silence)
+def of_name(
+    found: KnownState, master: BrokerRuntime | None, silence: str | None, newer: NameState | None = None
+) -> FailoverOfName:
+    """Return the state with whether the name takes messages, as its master says; `silence` is why it says nothing.
+
+    Who that is, a `newer` state of the replicas says where the engine was set back.
+    """
     return FailoverOfName(
         **_fields(found.state),
-        writable=writable,
-        writable_reason=reason,
-        effective_min_in_sync=None if master is None else master.least_in_sync,
+        **_taking(newer or found.state, found, master, silence),
         stuck=found.stuck,
         set_back=found.is_set_back,
         age_ms=found.age_ms,
     )
 
 
+def of_told(told: NameState, master: BrokerRuntime | None, silence: str | None, known: KnownState | None) -> ToldState:
+    """Return what the replicas say, where controllers say nothing or `known`, which is older."""
+    return ToldState(**_fields(told), **_taking(told, known, master, silence))
+
+
 def of_replica(
-    number: int, decision: Decided, runtime: BrokerRuntime | None, epochs: EpochEntryCache | None
-) -> FailoverOfReplica | None:
-    """Return what is decided and heard of one replica."""
-    if decision.known is None:
-        return None
-    state = decision.known.state
+    number: int,
+    state: NameState,
+    heard: frozenset[int] | None,
+    runtime: BrokerRuntime | None,
+    epochs: EpochEntryCache | None,
+) -> FailoverOfReplica:
+    """Return what is decided and heard of one replica; `heard` is None if no controller told whom it hears."""
     replica = state.replicas[number]
     confirm = None if runtime is None else runtime.figure("confirmOffset")
     return FailoverOfReplica(
         in_sync=number in state.in_sync,
-        heard=None if decision.heard is None else number in decision.heard,
+        heard=None if heard is None else number in heard,
         clean=replica.clean,
         life=replica.life,
         confirm=None if confirm is None else int(confirm),
@@ -126,12 +137,27 @@ def _fields(state: NameState) -> dict[str, Any]:
     }
 
 
-def _writable(found: KnownState, master: BrokerRuntime | None, silence: str | None) -> tuple[bool | None, str | None]:
+def _taking(
+    state: NameState, known: KnownState | None, master: BrokerRuntime | None, silence: str | None
+) -> dict[str, Any]:
+    writable, reason = _writable(state, known, master, silence)
+    return {
+        "writable": writable,
+        "writable_reason": reason,
+        "effective_min_in_sync": None if master is None else master.least_in_sync,
+    }
+
+
+def _writable(
+    state: NameState, known: KnownState | None, master: BrokerRuntime | None, silence: str | None
+) -> tuple[bool | None, str | None]:
     """Return whether sends are taken, and why not or why that is not known: the master has the last word."""
-    state = found.state
     if state.master is None:
-        return False, found.stuck or "no master is elected"
+        return False, (known and known.stuck) or "no master is elected"
     reason = None if master is None else why_no_sends(master)
+    if reason == NO_LEASE and known is not None and known.is_set_back:
+        # They answer the master, and still grant it nothing.
+        return False, _SET_BACK
     if reason is not None:
         return not reason, reason or None
     if len(state.in_sync) < state.policy.min_in_sync:

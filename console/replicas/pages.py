@@ -16,11 +16,12 @@ from broker_core.errors import GantryError
 from console import live
 from console.clusters.reasons import reason_of
 from console.replicas import history
-from console.replicas.reading import asked, shown
+from console.replicas.reading import asked, past_of, shown
 from console.replicas.rounds import EVERY_MS, KEEP_SECONDS, Rounds
 from console.replicas.shapes import Replicas
 
 with_since = sync_to_async(history.with_since)
+seen_before = sync_to_async(past_of)
 _log = logging.getLogger(__name__)
 
 
@@ -46,7 +47,7 @@ class ReplicaPages:
         """Publish each name that is watched, as a whole; raise what the client, Redis and the database raise."""
         states: dict[str, Replicas] = {}
         for name in await self._watched(sorted(names)):
-            said = await asked(admin, name)
+            said = await asked(admin, name, await seen_before(self._cluster, name))
             if said.listed:
                 states[live.replicas(self._cluster, name)] = await with_since(self._cluster, shown(name, said))
         await self._publisher.publish(states)

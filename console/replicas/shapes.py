@@ -24,7 +24,7 @@ class LogEpoch(Struct, frozen=True, kw_only=True):
 
 
 class FailoverOfReplica(Struct, frozen=True, kw_only=True):
-    """What controllers know of one replica."""
+    """What controllers know of one replica; what replicas tell of it where there is `told`."""
 
     in_sync: Annotated[bool, Meta(description="Whether it has every acknowledged message.")]
     heard: Annotated[bool | None, Meta(description="Whether the controller that answered hears it.")]
@@ -85,11 +85,12 @@ class Replica(Struct, frozen=True, kw_only=True):
 
     broker_id: int
     address: str
-    role: ReplicaRole
+    role: Annotated[ReplicaRole | None, Meta(description="Null while nobody tells who is master.")]
     reachable: bool
     reason: Annotated[str | None, Meta(description="Why it does not answer.")]
+    listed: Annotated[bool | None, Meta(description="Whether a name server lists it; null while none answers.")]
     last_seen_at: Annotated[
-        Moment | None, Meta(description="When a name server listed it last, of one that none lists any more.")
+        Moment | None, Meta(description="When a name server listed it last; null of one that is listed now.")
     ]
     version: str | None
     started_at: Annotated[Moment | None, Meta(description="When this run of its process began.")]
@@ -159,6 +160,32 @@ class FailoverOfName(DecidedState, frozen=True, kw_only=True):
     age_ms: Annotated[int, Meta(description="How old the controller's knowledge is.")]
 
 
+class ToldState(DecidedState, frozen=True, kw_only=True):
+    """The newest state that a replica knows, and whether sends are taken, as its master says."""
+
+    writable: Annotated[bool | None, Meta(description="As in `failover`.")]
+    writable_reason: Annotated[str | None, Meta(description="As in `failover`.")]
+    effective_min_in_sync: Annotated[int | None, Meta(description="As in `failover`.")]
+
+
+class PastDecision(Struct, frozen=True, kw_only=True):
+    """A state of a broker name, from when it was decided until the next one."""
+
+    epoch: int
+    version: int
+    master_id: Annotated[int | None, Meta(description="Null while there was none.")]
+    in_sync: list[int]
+    added: Annotated[
+        Sequence[int],
+        Meta(description="Replicas that came since the decision before; none where it is not known which there were."),
+    ]
+    removed: Annotated[Sequence[int], Meta(description="Those that were forgotten since then.")]
+    why: str
+    by: Annotated[str, Meta(description="The controller.")]
+    at: Annotated[Moment | None, Meta(description="When it was decided.")]
+    seen_at: Annotated[Moment, Meta(description="When the console saw it first.")]
+
+
 class SilentServer(Struct, frozen=True, kw_only=True):
     """A name server that did not answer."""
 
@@ -177,6 +204,17 @@ class Replicas(Struct, frozen=True, kw_only=True):
         FailoverOfName | None, Meta(description="Null in static mode, and while no controller answers.")
     ]
     failover_reason: Annotated[str | None, Meta(description="Why no controller answers.")]
+    told: Annotated[
+        ToldState | None,
+        Meta(
+            description="What the replicas say themselves, where no controller tells what is decided, or what the "
+            "controllers hold is older (`set_back`). It counts then: `master_id`, roles and what is behind follow it."
+        ),
+    ]
+    last_known: Annotated[
+        PastDecision | None,
+        Meta(description="The last decision that the console saw, while neither controllers nor replicas tell any."),
+    ]
     replicas: Sequence[Replica]
     streams: Annotated[Sequence[LogStream] | None, Meta(description="Who copies the master's log, as it says.")]
     streams_reason: Annotated[str | None, Meta(description="Why the master does not tell.")]
@@ -292,24 +330,6 @@ class NewReplica(Struct, frozen=True, kw_only=True):
             "`reachable_names`: name servers or controllers are named by an address that leads nowhere from elsewhere."
         ),
     ]
-
-
-class PastDecision(Struct, frozen=True, kw_only=True):
-    """A state of a broker name, from when it was decided until the next one."""
-
-    epoch: int
-    version: int
-    master_id: Annotated[int | None, Meta(description="Null while there was none.")]
-    in_sync: list[int]
-    added: Annotated[
-        Sequence[int],
-        Meta(description="Replicas that came since the decision before; none where it is not known which there were."),
-    ]
-    removed: Annotated[Sequence[int], Meta(description="Those that were forgotten since then.")]
-    why: str
-    by: Annotated[str, Meta(description="The controller.")]
-    at: Annotated[Moment | None, Meta(description="When it was decided.")]
-    seen_at: Annotated[Moment, Meta(description="When the console saw it first.")]
 
 
 class ReplicaHistory(Struct, frozen=True, kw_only=True):

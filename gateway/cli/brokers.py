@@ -82,5 +82,7 @@ def _what_is_wrong(found: dict[str, Any]) -> Iterator[str]:
             yield f"{each['broker_id']} takes no part: {held['reason']}{more}; {held['advice']}"
     for each in found["silent_name_servers"]:
         yield f"name server {each['address']} does not answer: {each['reason']}"
-    if (found["failover"] or {}).get("writable") is False:
-        yield f"no messages are taken: {found['failover']['writable_reason']}"
+    now = found["told"] or found["failover"] or {}
+    if now.get("writable") is False:
+        stored = now["writable_reason"].startswith("sends are stored")
+        yield now["writable_reason"] if stored else f"no messages are taken: {now['writable_reason']}"

@@ -96,11 +96,12 @@ class Replication:
         """Return the whole state of a broker name (9001); raise TimedOut if no controller tells it within 2 s."""
         address, answer = await self._ask_soon(headers.NameStateRequest(name))
         told = self._requests.read(headers.NameStateResponse, answer, address)
-        try:
-            state = decode_state(answer.body)
-        except ProtocolError as error:
-            raise MalformedAnswer(address, str(error)) from error
-        return KnownState(state, told.set_back, told.stuck, told.age_ms)
+        return KnownState(_state_in(answer, address), told.set_back, told.stuck, told.age_ms)
+
+    async def told_by(self, broker: str, name: str, *, timeout_ms: int | None = None) -> NameState:
+        """Return the newest state of its name that the replica at an address knows (9001), without any controller."""
+        answer = await self._requests.ask(broker, headers.NameStateRequest(name), timeout_ms=timeout_ms)
+        return _state_in(answer, broker)
 
     async def elect(self, name: str, replica: int | None = None) -> headers.ElectMasterResponse:
         """Make a replica master, or any that can be where there is no living master (1002)."""
@@ -196,7 +197,9 @@ class Replication:
                         self._first = found[0]
                         return found
         except TimeoutError:
-            raise _worse(failure, TimedOut("controllers", _STATE_MS)) from None
+            late = TimedOut(", ".join(addresses), _STATE_MS)
+            late.at_name_server = True
+            raise _worse(failure, late) from None
         finally:
             for task in tasks:
                 task.cancel()
@@ -208,6 +211,13 @@ class Replication:
 
     def _addresses(self) -> tuple[str, ...]:
         return self._requests.session.name_servers.addresses
+
+
+def _state_in(answer: Command, address: str) -> NameState:
+    try:
+        return decode_state(answer.body)
+    except ProtocolError as error:
+        raise MalformedAnswer(address, str(error)) from error
 
 
 def _election(name: str, replica: int | None, *, dry_run: bool = False) -> headers.ElectMasterRequest:

@@ -4337,7 +4337,7 @@ export interface components {
             /** @description How old the controller's knowledge is. */
             age_ms: number;
         };
-        /** @description What controllers know of one replica. */
+        /** @description What controllers know of one replica; what replicas tell of it where there is `told`. */
         FailoverOfReplica: {
             /** @description Whether it has every acknowledged message. */
             in_sync: boolean;
@@ -6562,13 +6562,16 @@ export interface components {
         Replica: {
             broker_id: number;
             address: string;
-            role: components["schemas"]["BrokerRole"];
+            /** @description Null while nobody tells who is master. */
+            role: components["schemas"]["BrokerRole"] | components["schemas"]["NullEnum"];
             reachable: boolean;
             /** @description Why it does not answer. */
             reason: string | null;
+            /** @description Whether a name server lists it; null while none answers. */
+            listed: boolean | null;
             /**
              * Format: date-time
-             * @description When a name server listed it last, of one that none lists any more.
+             * @description When a name server listed it last; null of one that is listed now.
              */
             last_seen_at: string | null;
             version: string | null;
@@ -6644,6 +6647,10 @@ export interface components {
             failover: components["schemas"]["FailoverOfName"] | null;
             /** @description Why no controller answers. */
             failover_reason: string | null;
+            /** @description What the replicas say themselves, where no controller tells what is decided, or what the controllers hold is older (`set_back`). It counts then: `master_id`, roles and what is behind follow it. */
+            told: components["schemas"]["Told"] | null;
+            /** @description The last decision that the console saw, while neither controllers nor replicas tell any. */
+            last_known: components["schemas"]["PastDecision"] | null;
             replicas: components["schemas"]["Replica"][];
             /** @description Who copies the master's log, as it says. */
             streams: components["schemas"]["LogStream"][] | null;
@@ -7657,6 +7664,24 @@ export interface components {
             next_cursor: string | null;
             prev_cursor: string | null;
             total: number | null;
+        };
+        /** @description The newest state that a replica knows, and whether sends are taken, as its master says. */
+        Told: {
+            master_id: number | null;
+            epoch: number;
+            version: number;
+            in_sync: number[];
+            set_version: number;
+            replicas: number[];
+            min_in_sync: number;
+            unclean_allowed: boolean;
+            last: components["schemas"]["LastDecision"];
+            /** @description As in `failover`. */
+            writable: boolean | null;
+            /** @description As in `failover`. */
+            writable_reason: string | null;
+            /** @description As in `failover`. */
+            effective_min_in_sync: number | null;
         };
         /** @description A topic. */
         Topic: {

@@ -35,7 +35,8 @@ export const DECISIONS: readonly [DecisionKey, RegExp][] = [
   ["noLease", /^the controllers are out of reach, and so is a replica of the in-sync set$/],
   ["unconfirmed", /^too much waits for the other replicas$/],
   ["noRoom", /^the disk has no room for what this replica is told$/],
-  ["stalled", /^sends are stored and not confirmed: the oldest waits for (?<s>\d+) s for the in-sync set$/],
+  ["setBackLease", /^the controllers decide nothing while their state is set back, and a replica of the in-sync set is out of reach$/],
+  ["stalled", /^sends are stored, but not confirmed: the oldest waits for (?<s>\d+) s for the in-sync set$/],
   ["noneInSync", /^[Nn]o replica of (?<name>\S+) is known to have every acknowledged message$/],
   ["noneHeard", /^[Nn]one of those that have every acknowledged message of (?<name>\S+) is heard: (?<ids>[\d, ]+)$/],
   ["notRegistered", /^(?<ids>[\d, ]+) of (?<name>\S+) has not registered since it started$/],
@@ -83,6 +84,9 @@ export function decisionIn(t: TFunction, sentence: string): string | null {
   }
   return null
 }
+
+/** Whether sends are not refused, but stored without an answer. */
+export const isStoredOnly = (reason: string): boolean => reason.startsWith("sends are stored")
 
 /** Why a state was written, in words for people: the controllers' own words where there are no others. */
 export const whyIn = (t: TFunction, why: string): string => decisionIn(t, why) ?? why

@@ -135,6 +135,7 @@ const AROUND: readonly ["nothingKnown" | "notSearched" | "readersUnknown" | "own
 
 const PEERS = [
   ["nameServer", /^name server (?<address>\S+)$/],
+  ["nameServers", /^name servers (?<address>.+)$/],
   ["brokerAt", /^the broker at (?<address>\S+)$/],
   ["namedBroker", /^(?<name>\S+) at (?<address>\S+)$/],
   ["process", /^(?<name>\S+) (?<id>\d+)$/],

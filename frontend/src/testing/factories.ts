@@ -149,6 +149,7 @@ export const replica = (broker_id: number, overrides: Partial<Replica> = {}): Re
   role: broker_id === 0 ? "master" : "slave",
   reachable: true,
   reason: null,
+  listed: true,
   last_seen_at: null,
   version: "V4_9_8",
   started_at: AT,

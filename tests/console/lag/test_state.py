@@ -605,7 +605,7 @@ def test_a_slave_is_no_second_source_of_messages_and_says_how_far_it_is_behind()
         ({"sendRefusal": "", "unconfirmedMs": "2000"}, ""),
         (
             {"sendRefusal": "", "unconfirmedMs": "5000"},
-            "sends are stored and not confirmed: the oldest waits for 5 s for the in-sync set",
+            "sends are stored, but not confirmed: the oldest waits for 5 s for the in-sync set",
         ),
     ],
 )

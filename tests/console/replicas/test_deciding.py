@@ -23,7 +23,7 @@ KNOWN = KnownState(STATE, is_set_back=False, stuck=None, age_ms=0)
         ({"sendRefusal": "", "unconfirmedMs": "3000"}, (True, None)),
         (
             {"sendRefusal": "", "unconfirmedMs": "12100"},
-            (False, "sends are stored and not confirmed: the oldest waits for 12 s for the in-sync set"),
+            (False, "sends are stored, but not confirmed: the oldest waits for 12 s for the in-sync set"),
         ),
         ({"sendRefusal": "too few", "unconfirmedMs": "12100"}, (False, "too few")),
         ({}, (None, "the master, replica 1, does not tell")),

@@ -30,7 +30,7 @@ from broker_core.controller.hearing import Hearing, Heartbeat
 from broker_core.controller.judging import Judging
 from broker_core.controller.replicas import decide
 from broker_core.protocol.bodies.controller import MasterLife, NamePolicy, NameState
-from console.replicas.deciding import _ENGINE_SILENT, Decided, of_name
+from console.replicas.deciding import _ENGINE_SILENT, _SET_BACK, Decided, of_name
 from console.replicas.reading import Asked
 from console.replicas.sending import why_no_sends
 from tests.broker_core.controller.states import STAMP, alive, life, replica, state
@@ -151,6 +151,7 @@ def told() -> Iterator[str]:
         yield of_name(KnownState(found, False, None, 0), None, None).writable_reason or ""
     yield why_no_sends(BrokerRuntime({"sendRefusal": "", "unconfirmedMs": "12100"})) or ""
     yield _ENGINE_SILENT
+    yield _SET_BACK
     listed = [BrokerAddress("C", "b", number, "h:1") for number in (2, 4)]
     yield Asked(listed, decision=Decided(heard=frozenset({4}))).silence(listed[0]) or ""
 

@@ -57,6 +57,8 @@ def replicas(*ids: int) -> Replicas:
         master_id=1,
         failover=None,
         failover_reason=None,
+        told=None,
+        last_known=None,
         replicas=rows,
         streams=None,
         streams_reason=None,

@@ -15,22 +15,26 @@ from broker_core.client.config import ClientConfig
 from broker_core.client.producer import Producer
 from broker_core.client.session import Session
 from broker_core.protocol.bodies.coder import encode_strict
+from broker_core.protocol.bodies.controller import encode_state
 from broker_core.protocol.bodies.replicas import ControllerInfo
-from broker_core.protocol.codes import RequestCode
+from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers import controller as headers
 from broker_core.protocol.message import Message
 from console.clusters.memory import RememberedBroker, RememberedProcess
 from console.errors import BrokersSilent
 from console.replicas.changing import known_state
-from console.replicas.reading import Asked, asked, from_memory, shown, with_unlisted
-from console.replicas.shapes import Replicas
+from console.replicas.reading import Asked, Past, asked, shown, with_unlisted
+from console.replicas.shapes import PastDecision, Replicas
 from tests.console.replicas.administered import administered
 from tests.support.cluster import create_topic, several_brokers
 from tests.support.ports import free_ports
 from tests.support.replica_group import replica_group
 from tests.support.scripted import say_nothing, scripted_cluster, succeed
 from tests.support.wait import eventually
+
+SEEN_AT = datetime(2026, 5, 1, 8, tzinfo=UTC)
+SEEN_TEXT = "2026-05-01T08:00:00.000Z"
 
 
 async def read(session: Session) -> Replicas:
@@ -255,19 +259,107 @@ async def test_what_no_name_server_lists_any_more_stays_with_when_it_was_seen(tm
         assert slave.reason == "broker-a 1 is not listed by any name server"
 
 
-async def test_silent_name_servers_are_no_reason_to_forget_what_was_there() -> None:
-    """docs/http-api.md: `failover` is null with a `failover_reason` while no controller answers."""
-    at = datetime(2026, 5, 1, 8, tzinfo=UTC)
-    known = RememberedBroker("broker-a", {1: "127.0.0.1:1", 2: "127.0.0.1:2"}, at, at)
-    async with Session(ClientConfig(["127.0.0.1:1"])) as session:
-        said = await asked(Admin(session), "broker-a")
-    assert said.listed == []
+def seen(*addresses: str, led_by: int | None = None) -> Past:
+    """Return what the console saw: the processes as name servers list them, the first of them as master."""
+    known = RememberedBroker("b", dict(enumerate(addresses)), SEEN_AT, SEEN_AT)
+    decision = PastDecision(
+        epoch=4,
+        version=9,
+        master_id=led_by,
+        in_sync=[1, 2],
+        added=[],
+        removed=[],
+        why="killed",
+        by="n1",
+        at=SEEN_TEXT,
+        seen_at=SEEN_TEXT,
+    )
+    return Past(known, None if led_by is None else decision)
 
-    found = shown("broker-a", from_memory(said, known, is_led=True))
-    assert (found.mode, found.master_id, found.failover) == ("failover", None, None)
-    assert found.failover_reason
-    assert "refused" in found.failover_reason
-    assert [(each.broker_id, each.reachable) for each in found.replicas] == [(1, False), (2, False)]
-    assert {each.last_seen_at for each in found.replicas} == {"2026-05-01T08:00:00.000Z"}
-    assert all("refused" in (each.reason or "") for each in found.replicas)
-    assert shown("broker-a", from_memory(said, known, is_led=False)).mode == "static"
+
+async def told_alone(past: Past, *, name: str = "b") -> Replicas:
+    """Return the replicas as they are shown while the only name server accepts connections and is silent."""
+    async with scripted_cluster("x") as frozen:
+        for code in (RequestCode.GET_BROKER_CLUSTER_INFO, RequestCode.NAME_STATE):
+            frozen.name_server.on(code, say_nothing())
+        async with Session(ClientConfig([frozen.name_server.addr])) as session:
+            return shown(name, await asked(Admin(session), name, past))
+
+
+async def test_while_name_servers_are_frozen_the_replicas_tell_who_is_master_and_who_is_in_sync(tmp_path: Path) -> None:
+    async with replica_group(tmp_path, count=3) as group:
+        master = await group.master()
+        number = master.failover.replica.identity.broker_id if master.failover else 0
+        first, *others = group.slaves()
+        # Those that were listed last: as master another one than the one that is it now, and one too few
+        found = await told_alone(seen(first.address, master.address, led_by=9))
+        asked_too = {each.address for each in others}
+
+    assert (found.mode, found.master_id, found.failover) == ("failover", number, None)
+    assert (found.failover_reason or "").startswith("name server 127.0.0.1:")
+    assert found.told is not None
+    assert (found.told.master_id, found.told.epoch, found.told.in_sync) == (number, 1, [1, 2, 3])
+    assert (found.told.writable, found.told.writable_reason) == (True, None)
+    assert [(each.broker_id, each.reachable, each.listed) for each in found.replicas] == [
+        (1, True, None), (2, True, None), (3, True, None),
+    ]  # fmt: skip
+    assert asked_too < {each.address for each in found.replicas}
+    roles = {each.broker_id: each.role for each in found.replicas}
+    assert roles == {each: "master" if each == number else "slave" for each in (1, 2, 3)}
+    assert {each.behind_bytes for each in found.replicas if each.broker_id != number} == {0}
+    assert all(each.failover and each.failover.in_sync and each.failover.heard is None for each in found.replicas)
+    assert found.streams is not None
+    assert found.last_known is None
+
+
+async def test_what_nobody_tells_is_not_known_and_what_was_decided_last_has_its_age() -> None:
+    found = await told_alone(seen("127.0.0.1:1", "127.0.0.1:2", led_by=2))
+    assert (found.mode, found.master_id, found.failover, found.told) == ("failover", None, None, None)
+    assert [(each.broker_id, each.role, each.reachable) for each in found.replicas] == [
+        (1, None, False), (2, None, False),
+    ]  # fmt: skip
+    assert all((each.reason or "").endswith("refused the connection") for each in found.replicas)
+    assert {(each.listed, each.last_seen_at) for each in found.replicas} == {(None, SEEN_TEXT)}
+    assert found.last_known is not None
+    assert (found.last_known.epoch, found.last_known.master_id, found.last_known.at) == (4, 2, SEEN_TEXT)
+
+    fixed = await told_alone(seen("127.0.0.1:1", "127.0.0.1:2"))
+    assert (fixed.mode, fixed.master_id, fixed.last_known) == ("static", 0, None)
+    assert [each.role for each in fixed.replicas] == ["master", "slave"]
+
+
+async def test_what_the_replicas_say_counts_where_the_engine_was_set_back(tmp_path: Path) -> None:
+    """docs/replication.md#restore-etcd: controllers hold an older decision, and decide nothing."""
+    async with replica_group(tmp_path) as group, scripted_cluster("x") as restored:
+        (successor,) = group.slaves()
+        number = successor.components.roles.now.broker_id
+        async with administered(group.name_server) as admin:
+            old = (await admin.replication.state("b")).state
+            await admin.replication.elect("b", number)
+        await eventually(lambda: successor.components.roles.now.is_master)
+        answer = Command.response(0, headers.NameStateResponse(leading=True, set_back=True), encode_state(old))
+        restored.name_server.on(RequestCode.NAME_STATE, succeed(lambda _: answer))
+        async with Session(ClientConfig([restored.name_server.addr])) as session:
+            found = shown("b", await asked(Admin(session), "b"))
+
+    assert found.failover is not None
+    assert found.told is not None
+    assert (found.failover.set_back, found.failover.master_id, found.failover.epoch) == (True, 3 - number, 1)
+    assert (found.told.master_id, found.told.epoch, found.master_id) == (number, 2, number)
+    assert found.told.writable == found.failover.writable
+    roles = {each.broker_id: each.role for each in found.replicas}
+    assert roles == {number: "master", 3 - number: "slave"}
+    assert found.streams is not None
+
+
+async def test_a_name_that_the_controllers_lost_is_told_by_its_replicas(tmp_path: Path) -> None:
+    async with replica_group(tmp_path) as group, scripted_cluster("x") as empty:
+        master = await group.master()
+        lost = Command.response(ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, remark="no replica of b")
+        empty.name_server.on(RequestCode.NAME_STATE, succeed(lambda _: lost))
+        async with Session(ClientConfig([empty.name_server.addr])) as session:
+            found = shown("b", await asked(Admin(session), "b", seen(master.address, led_by=1)))
+    assert (found.mode, found.failover, found.failover_reason) == ("failover", None, "b is not known here")
+    assert found.told is not None
+    assert found.told.master_id == found.master_id
+    assert {each.listed for each in found.replicas} == {False}

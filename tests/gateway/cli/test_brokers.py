@@ -39,6 +39,7 @@ def test_what_is_silent_or_takes_no_messages_is_told_and_is_an_error() -> None:
     answer: dict[str, Any] = {
         "replicas": [{"broker_id": 2, "reachable": True, "failover": {"in_sync": True}, "held": None}, silent, away],
         "silent_name_servers": [{"address": "10.0.0.12:9876", "reason": "no answer within 1000 ms"}],
+        "told": None,
         "failover": {"writable": False, "writable_reason": "1 replica in sync, and 2 are needed"},
     }
     api: Any = SimpleNamespace(get=lambda _: answer)

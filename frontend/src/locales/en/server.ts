@@ -102,6 +102,7 @@ export const server = {
     workerLost: "its worker was lost",
     peers: {
       nameServer: "name server {{address}}",
+      nameServers: "name servers {{address}}",
       brokerAt: "the broker at {{address}}",
       namedBroker: "{{name}} at {{address}}",
       process: "{{name}} {{id}}",

@@ -99,7 +99,7 @@ export const server = {
     timeLimit: "运行 {{n}} 分钟后被停止（{{name}}）",
     pausedBy: "由 {{user}} 暂停",
     workerLost: "工作进程已没有应答",
-    peers: { nameServer: "Name server（{{address}}）", brokerAt: "Broker（{{address}}）", namedBroker: "{{name}}（{{address}}）", process: "{{name}} 的进程 {{id}}", cluster: "集群" },
+    peers: { nameServer: "Name server（{{address}}）", nameServers: "Name server（{{address}}）", brokerAt: "Broker（{{address}}）", namedBroker: "{{name}}（{{address}}）", process: "{{name}} 的进程 {{id}}", cluster: "集群" },
   },
   details: {
     blank: "不能为空",

@@ -10,7 +10,7 @@ const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
 const rowOf = async (address: string) => within((await screen.findByText(address, { selector: "td *" })).closest("tr") as HTMLElement)
 
 const open = (replicas: Replica[], master_id: number | null = 0) => {
-  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] })
+  answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id, failover: null, failover_reason: null, told: null, last_known: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] })
   renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
 }
 
@@ -26,7 +26,7 @@ const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"]
 
 const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
   const failover = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2, stuck: null, set_back: false, age_ms: 0, ...state }
-  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
+  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, told: null, last_known: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
 }
 
 const HISTORY = `${REPLICAS}/history`
@@ -81,6 +81,49 @@ describe("the page of one broker name", () => {
     expect(await screen.findByText("The replicas of broker-a could not be read")).toBeTruthy()
   })
 
+  it("shows what the replicas say while no name server answers, and offers to remove nobody", async () => {
+    const told = { ...STATE, epoch: 6, writable: true, writable_reason: null, effective_min_in_sync: 2 }
+    const seen = { listed: null, last_seen_at: AT }
+    const rows = [led(1, { heard: null }, "master"), { ...led(2, { heard: null }), reachable: false, reason: "broker-a at 10.0.0.3:10911 refused the connection" }]
+    answer(REPLICAS, {
+      ...ledAnswer({}, rows.map((each) => ({ ...each, ...seen }))),
+      failover: null, told, failover_reason: "name server 10.0.0.9:9876 did not answer within 2 s",
+      silent_name_servers: [{ address: "10.0.0.9:9876", reason: "name server 10.0.0.9:9876 did not answer within 1 s" }],
+    })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" forget={() => <button>Forget</button>} />)
+    expect(await screen.findByText(/^What controllers decided is not known: name server 10.0.0.9:9876 did not answer within 2 s What is shown here the replicas say themselves\.$/)).toBeTruthy()
+    const master = await rowOf("10.0.0.2:10911")
+    for (const words of ["Master", "Answers", /^In the set/]) expect(master.getByText(words)).toBeTruthy()
+    expect(screen.getByText("1 of 2 replicas answer")).toBeTruthy()
+    expect(screen.getByText("6")).toBeTruthy()
+    expect(screen.queryByRole("button", { name: /Forget|Actions on replica/ })).toBeNull()
+  })
+
+  it("says that nobody tells who is master, and what was decided last", async () => {
+    const dark = { ...replica(1, { role: null, reachable: false, reason: "it is gone", log_end: null, behind_bytes: null, behind_ms: null, listed: null, last_seen_at: AT }) }
+    const last = { epoch: 4, version: 9, master_id: 2, in_sync: [1, 2], why: "killed", by: "n1", at: AT, seen_at: AT }
+    answer(REPLICAS, { ...ledAnswer({}, [dark]), master_id: null, failover: null, failover_reason: "it is silent", last_known: last })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    expect(await screen.findByText(/^Decided last, as far as the console saw: epoch 4, replica 2 master, in sync 1, 2,/)).toBeTruthy()
+    expect((await rowOf("10.0.0.2:10911")).getByLabelText("Not known: nobody tells who is master")).toBeTruthy()
+    expect(screen.queryByText("Slave")).toBeNull()
+  })
+
+  it("shows what the replicas say where the engine was set back, and what that one holds as older", async () => {
+    const told = { ...STATE, master_id: 2, epoch: 1004, writable: true, writable_reason: null, effective_min_in_sync: 2 }
+    answer(REPLICAS, { ...ledAnswer({ epoch: 1003, set_back: true }, [led(1), led(2, {}, "master")]), master_id: 2, told })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    expect(await screen.findByText(/They hold epoch 1003 with replica 1 as master; what is shown here is newer, as the replicas say\./)).toBeTruthy()
+    expect(screen.getByText("1004")).toBeTruthy()
+    expect((await rowOf("10.0.0.3:10911")).getByText("Master")).toBeTruthy()
+  })
+
+  it("does not call refused what is stored and not confirmed", async () => {
+    openLed({ writable: false, writable_reason: "sends are stored, but not confirmed: the oldest waits for 8 s for the in-sync set" }, [led(1, {}, "master"), led(2)])
+    expect(await screen.findByText("Sends are stored, but not confirmed: the oldest waits for 8 s for the in-sync set. Whoever sent them does not know whether they stay.")).toBeTruthy()
+    expect(screen.queryByText(/refused/)).toBeNull()
+  })
+
   it("shows what controllers decided, and says why sends are refused", async () => {
     openLed({ master_id: null, writable: false, writable_reason: "no master is elected", in_sync: [1], min_in_sync: 2 }, [led(1), led(2, { in_sync: false })])
     const second = await rowOf("10.0.0.3:10911")
@@ -104,13 +147,13 @@ describe("the page of one broker name", () => {
 
   it("lists who copies the log as the master says, and says why it does not tell", async () => {
     const stream = { address: "10.0.0.2:51234", broker_id: null, acked: 990, lacking_bytes: 10, in_sync: true, bytes_per_second: 4_096, from_offset: 0 }
-    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: [stream], streams_reason: null, silent_name_servers: [] })
+    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, told: null, last_known: null, replicas: [replica(0)], streams: [stream], streams_reason: null, silent_name_servers: [] })
     const { unmount } = renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
     const row = await rowOf("10.0.0.2:51234")
     for (const words of ["Near", "990", "10 B", "4,096 B"]) expect(row.getByText(words)).toBeTruthy()
     expect(row.getByLabelText("Not known: slaves in static mode do not tell their id")).toBeTruthy()
     unmount()
-    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, replicas: [replica(0)], streams: null, streams_reason: "it is gone", silent_name_servers: [] })
+    answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, told: null, last_known: null, replicas: [replica(0)], streams: null, streams_reason: "it is gone", silent_name_servers: [] })
     renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
     expect(await screen.findByText("it is gone")).toBeTruthy()
   })

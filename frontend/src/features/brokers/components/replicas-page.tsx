@@ -10,10 +10,11 @@ import { Callout } from "@/components/layout/panel"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable, Unknown } from "@/components/values/num"
+import { Ago } from "@/components/values/time"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import type { Replica, Replicas } from "@/lib/api-types"
-import { whyIn } from "@/lib/decisions"
+import { isStoredOnly, whyIn } from "@/lib/decisions"
 import { bytes } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
@@ -40,7 +41,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
   const known = query.data
   const [form, setForm] = useState<"policy" | "adopt" | null>(null)
   const close = () => setForm(null)
-  const leastNow = known?.failover?.effective_min_in_sync ?? null
+  const leastNow = (known?.told ?? known?.failover)?.effective_min_in_sync ?? null
   const forms = {
     policy: <ChangePolicy cluster={cluster} broker={broker} leastNow={leastNow} onClose={close} />,
     adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} leastNow={leastNow} onClose={close} />,
@@ -81,32 +82,70 @@ function FormButton({ words, onOpen }: { words: string; onOpen: () => void }) {
 }
 
 /** What stops sends or decisions, and needs somebody. */
-function Banners({ replicas: { failover, failover_reason: reason, silent_name_servers: silent }, onAdopt }: { replicas: Replicas; onAdopt: () => void }) {
-  const { t } = useTranslation()
+function Banners({ replicas, onAdopt }: { replicas: Replicas; onAdopt: () => void }) {
   return (
     <>
-      {reason !== null && <Callout>{t("replicas.noController", { reason: reasonIn(t, reason) })}</Callout>}
-      {silent.length > 0 && <Callout>{t("replicas.silentServers", { servers: silent.map(({ address }) => address).join(t("list.comma")) })}</Callout>}
-      {failover?.set_back && (
-        <Callout tone="crit">
-          {t("replicas.setBack")} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
-        </Callout>
-      )}
-      {failover?.stuck != null && <Callout tone="crit">{t("replicas.stuck", { reason: reasonIn(t, failover.stuck) })}</Callout>}
-      {failover?.writable === false && failover.writable_reason !== failover.stuck && <Callout tone="crit">{t("replicas.refusesNow", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
-      {failover?.writable === null && <Callout>{t("replicas.writableUnknown", { reason: reasonIn(t, failover.writable_reason ?? "") })}</Callout>}
+      <NotTold of={replicas} />
+      <Troubles of={replicas} onAdopt={onAdopt} />
     </>
   )
 }
 
-function Figures({ replicas: { master_id: masterId, replicas, failover } }: { replicas: Replicas }) {
+/** Who does not tell what is decided, and what is known all the same. */
+function NotTold({ of: { failover_reason: reason, told, last_known: last, silent_name_servers: silent } }: { of: Replicas }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      {reason !== null && (
+        <Callout>
+          {t("replicas.noController", { reason: reasonIn(t, reason) })} {told && t("replicas.toldInstead")}
+        </Callout>
+      )}
+      {last && (
+        <Callout>
+          {t(last.master_id === null ? "replicas.lastLeaderless" : "replicas.lastLed", { epoch: last.epoch, master: last.master_id, ids: last.in_sync.join(", ") })} <Ago at={last.at ?? last.seen_at} />
+        </Callout>
+      )}
+      {silent.length > 0 && <Callout>{t("replicas.silentServers", { servers: silent.map(({ address }) => address).join(t("list.comma")) })}</Callout>}
+    </>
+  )
+}
+
+function Troubles({ of: { failover, told }, onAdopt }: { of: Replicas; onAdopt: () => void }) {
+  const { t } = useTranslation()
+  const now = told ?? failover
+  return (
+    <>
+      {failover?.set_back && (
+        <Callout tone="crit">
+          {t("replicas.setBack")} {told && <Older of={failover} />} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
+        </Callout>
+      )}
+      {failover?.stuck != null && <Callout tone="crit">{t("replicas.stuck", { reason: reasonIn(t, failover.stuck) })}</Callout>}
+      {now?.writable === false && now.writable_reason !== failover?.stuck && <Callout tone="crit">{notTaken(t, now.writable_reason ?? "")}</Callout>}
+      {now?.writable === null && <Callout>{t("replicas.writableUnknown", { reason: reasonIn(t, now.writable_reason ?? "") })}</Callout>}
+    </>
+  )
+}
+
+/** What the engine holds that was restored from a copy; replicas know something newer, which is shown. */
+function Older({ of: { epoch, master_id: master } }: { of: NonNullable<Replicas["failover"]> }) {
+  const { t } = useTranslation()
+  return <>{t(master === null ? "replicas.olderLeaderless" : "replicas.older", { epoch, master })}</>
+}
+
+/** Why a send gets no success: it is refused, or stored and not confirmed. */
+const notTaken = (t: TFunction, reason: string) => (isStoredOnly(reason) ? t("replicas.storedOnly", { reason: sentence(reasonIn(t, reason)) }) : t("replicas.refusesNow", { reason: reasonIn(t, reason) }))
+
+function Figures({ replicas: { mode, master_id: masterId, replicas, failover, told } }: { replicas: Replicas }) {
   const { t } = useTranslation()
   const format = useFormat()
   const master = replicas.find(({ broker_id: id }) => id === masterId)
   const slaves = replicas.filter(({ role }) => role !== "master")
   const silent = replicas.filter(({ reachable }) => !reachable)
   const isMasterSilent = master?.reachable !== true
-  const noMaster = t(failover ? "decisions.notElected" : "replicas.noMaster")
+  const now = told ?? failover
+  const noMaster = t(now ? "decisions.notElected" : mode === "failover" ? "replicas.masterUnknown" : "replicas.noMaster")
   return (
     <TitleBlock
       figures={[
@@ -116,7 +155,7 @@ function Figures({ replicas: { master_id: masterId, replicas, failover } }: { re
           fact: !master ? noMaster : isMasterSilent ? t("cluster.silent") : master.address,
           tone: isMasterSilent ? "crit" : undefined,
         },
-        ...(failover ? decided(failover, t) : []),
+        ...(now ? decided(now, t) : []),
         {
           label: t("replicas.silent"),
           value: silent.length,
@@ -130,6 +169,8 @@ function Figures({ replicas: { master_id: masterId, replicas, failover } }: { re
   )
 }
 
+const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+
 /** The slave that lacks most; one of which that is not known comes first, because it may lack more. */
 function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: string, none: string) {
   if (slaves.length === 0) return { value: <NotApplicable />, fact: none }
@@ -139,7 +180,7 @@ function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: 
 }
 
 /** Epoch and in-sync set; the set is warm while a replica is missing in it. */
-function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, effective_min_in_sync: effective }: NonNullable<Replicas["failover"]>, t: TFunction): KeyFigure[] {
+function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, effective_min_in_sync: effective }: NonNullable<Replicas["told"]>, t: TFunction): KeyFigure[] {
   const least = effective ?? policy
   const isShort = set.length < least
   const enough = effective === null ? "replicas.enoughByPolicy" : set.length === effective ? "replicas.enoughBarely" : "replicas.enough"

@@ -5,7 +5,7 @@ import { Badge } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { LagRail } from "@/components/rail/rail"
-import { NotApplicable, Num } from "@/components/values/num"
+import { NotApplicable, Num, Unknown } from "@/components/values/num"
 import { Ago, Duration } from "@/components/values/time"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
@@ -23,13 +23,16 @@ interface ReplicasTableProps {
 }
 
 /** One row for each process of a broker name. All rails share one scale: the largest lag. */
-export function ReplicasTable({ cluster, of: { broker, replicas, failover }, forget }: ReplicasTableProps) {
+export function ReplicasTable({ cluster, of: { broker, mode, replicas, failover, told }, forget }: ReplicasTableProps) {
   const { t } = useTranslation()
-  const isMissed = failover === null && replicas.some(({ last_seen_at: seen }) => seen !== null)
-  const isLed = failover !== null
+  const isMissed = mode === "static" && replicas.some(isGone)
+  const now = told ?? failover
+  const isLed = now !== null
+  // What controllers do not tell they do not change either.
+  const isChangeable = failover !== null
   // A dead master stays the master that was decided, until there is another one.
-  const isStuck = isLed && (failover.master_id === null || failover.stuck !== null)
-  const leastNow = failover?.effective_min_in_sync ?? null
+  const isStuck = isChangeable && (failover.master_id === null || failover.stuck !== null)
+  const leastNow = now?.effective_min_in_sync ?? null
   const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
   const columns = useMemo(
     () => [
@@ -48,16 +51,20 @@ export function ReplicasTable({ cluster, of: { broker, replicas, failover }, for
       ),
       column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />),
       column("started", t("replicas.started"), { align: "end", isSecondary: true, minWidth: 980 }, ({ started_at: at }) => <Ago at={at} />),
-      ...(isLed ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} isStuck={isStuck} leastNow={leastNow} />)] : []),
-      ...(isMissed && forget ? [column("forget", "", { align: "end" }, (replica) => replica.last_seen_at !== null && forget(replica))] : []),
+      ...(isChangeable ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} isStuck={isStuck} leastNow={leastNow} />)] : []),
+      ...(isMissed && forget ? [column("forget", "", { align: "end" }, (replica) => isGone(replica) && forget(replica))] : []),
     ],
-    [t, scale, isLed, isStuck, leastNow, cluster, broker, isMissed, forget],
+    [t, scale, isLed, isChangeable, isStuck, leastNow, cluster, broker, isMissed, forget],
   )
   return <DataTable natural label={t("replicas.title")} columns={columns} rows={[...replicas]} rowId={({ broker_id: id }) => String(id)} />
 }
 
+/** No name server lists it; while none answers nothing says that it is gone. */
+const isGone = ({ listed, last_seen_at: seen }: Replica) => listed === false && seen !== null
+
 function Role({ role }: { role: Replica["role"] }) {
   const { t } = useTranslation()
+  if (role === null) return <Unknown reason={t("replicas.masterUnknown")} />
   return (
     <Badge tone="quiet" icon={role === "master" ? IconCrown : IconCopy}>
       {t(`replicas.roles.${role}`)}

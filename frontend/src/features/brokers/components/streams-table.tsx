@@ -13,9 +13,9 @@ import { reasonIn } from "@/lib/reasons"
 const column = columnsFor<LogStream>()
 
 /** Who copies the master's log, as the master says; a master that does not tell is no master without slaves. */
-export function StreamsTable({ of: { streams, streams_reason: reason, master_id: master, failover } }: { of: Replicas }) {
+export function StreamsTable({ of: { streams, streams_reason: reason, master_id: master, mode, failover, told } }: { of: Replicas }) {
   const { t } = useTranslation()
-  const nobody = failover && master === null ? "decisions.notElected" : "replicas.noMasterEnd"
+  const nobody = master !== null ? "replicas.noMasterEnd" : (told ?? failover) ? "decisions.notElected" : mode === "failover" ? "replicas.masterUnknown" : "replicas.noMasterEnd"
   const columns = useMemo(
     () => [
       column("id", t("replicas.id"), { isName: true, width: 56 }, ({ broker_id: id }) => <Num value={id} reason={t("replicas.streams.noId")} write={String} />),
