@@ -61,13 +61,13 @@ class PendingCalls:
         call.future.set_result(response)
         return True
 
-    def fail(self, reason: str) -> None:
-        """Fail every call with ConnectionClosed."""
+    def fail(self, reason: str, *, is_unreadable: bool = False) -> None:
+        """Fail every call with ConnectionClosed; `is_unreadable` if bytes came that are no frame."""
         if self._timer is not None:
             self._timer.cancel()
         for call in self._calls.values():
             if not call.future.done():
-                call.future.set_exception(ConnectionClosed(self.peer, reason))
+                call.future.set_exception(ConnectionClosed(self.peer, reason, is_unreadable=is_unreadable))
 
     def _expire_at(self, deadline: float) -> None:
         if self._timer is not None:

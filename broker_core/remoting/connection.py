@@ -128,7 +128,7 @@ class Connection(asyncio.Protocol):
             raise Overloaded(self.peer, "calls_per_connection", self._limits.calls_per_connection)
         request.opaque = self._calls.next_opaque()
         if not self._is_open:
-            raise ConnectionClosed(self.peer, self.close_reason)
+            raise self._closed_error()
         self._outbox.put(request)
         return await self._calls.wait(request.opaque, deadline, timeout_ms)
 
@@ -137,7 +137,7 @@ class Connection(asyncio.Protocol):
         request.opaque = self._calls.next_opaque()
         request.flag |= FLAG_ONE_WAY
         if not self._is_open:
-            raise ConnectionClosed(self.peer, self.close_reason)
+            raise self._closed_error()
         self._outbox.put(request)
 
     def answer(self, request: Command, response: Command) -> None:
@@ -305,7 +305,7 @@ class Connection(asyncio.Protocol):
         self._count()
         if self._idle_timer is not None:
             self._idle_timer.cancel()
-        self._calls.fail(self.close_reason)
+        self._calls.fail(self.close_reason, is_unreadable=self._frames.fault is not None)
         self._closed.set_result(None)
         for callback in self._on_close:
             try:
@@ -313,6 +313,9 @@ class Connection(asyncio.Protocol):
             except Exception:  # noqa: BLE001 - the top of a connection: the other callbacks must still run
                 self._log.exception("peer=%s: a close callback failed", self.peer)
         self._on_close.clear()
+
+    def _closed_error(self) -> ConnectionClosed:
+        return ConnectionClosed(self.peer, self.close_reason, is_unreadable=self._frames.fault is not None)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 

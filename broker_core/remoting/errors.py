@@ -43,8 +43,10 @@ class ConnectRefused(RemotingError):
 class ConnectionClosed(RemotingError):
     """The connection was closed before the answer arrived; whether the peer acted is unknown."""
 
-    def __init__(self, address: str, reason: str = "") -> None:
+    def __init__(self, address: str, reason: str = "", *, is_unreadable: bool = False) -> None:
         super().__init__(f"the connection to {address} is closed{': ' + reason if reason else ''}", address)
+        self.is_unreadable = is_unreadable
+        """Whether bytes came that are no frame, such as those of another protocol."""
 
 
 class Overloaded(RemotingError):

@@ -10,7 +10,7 @@ from typing import Final
 
 from broker_core.client import errors as client
 from broker_core.protocol.codes import RequestCode
-from broker_core.remoting.errors import RemotingTimeout
+from broker_core.remoting.errors import ConnectionClosed, RemotingTimeout
 from console.clusters.connections import ClusterNotFound, ClusterSilent
 from console.moments import lasting
 
@@ -141,7 +141,7 @@ def replaced(address: str, name: str | None) -> str:
 
 def _peer(error: client.ClientError, address: str, names: Mapping[str, str] | None) -> str:
     if error.of_name_server or error.at_name_server:
-        return f"name server {address}"
+        return f"name server{'s' if ', ' in address else ''} {address}"
     name = (names or {}).get(address) or error.broker_name
     return f"the broker at {address}" if name is None else f"{name} at {address}"
 
@@ -166,7 +166,7 @@ def _unreachable(error: client.Unreachable, peer: str) -> str:
         return f"{peer} cannot be reached: there is no route to it"
     if any(isinstance(cause, RemotingTimeout | TimeoutError) for cause in causes):
         return f"{peer} did not accept a connection in time"
-    if error.of_name_server and error.was_sent:
+    if error.of_name_server and any(isinstance(cause, ConnectionClosed) and cause.is_unreadable for cause in causes):
         return _stranger(error.addr)
     if error.was_sent:
         return f"{peer} closed the connection"

@@ -74,6 +74,22 @@ async def test_another_service_than_a_name_server() -> None:
         assert reason_of(await failure(address)).startswith(f"{address} does not answer like a name server")
 
 
+async def test_a_name_server_that_closes_without_a_word_is_no_other_program() -> None:
+    async with listening(lambda writer: writer.close()) as address:
+        assert reason_of(await failure(address)) == f"name server {address} closed the connection"
+
+
+async def test_controllers_that_are_silent_are_the_name_servers() -> None:
+    kept: list[asyncio.StreamWriter] = []
+    async with listening(kept.append) as one, listening(kept.append) as other:
+        async with Session(ClientConfig([one, other])) as session:
+            with pytest.raises(Unreachable) as caught:
+                await Admin(session).replication.state("b")
+        assert reason_of(caught.value) == f"name servers {one}, {other} did not answer within 2 s"
+        for writer in kept:
+            writer.close()
+
+
 async def test_a_broker_in_place_of_a_name_server(shared_broker: RunningBroker) -> None:
     reason = reason_of(await failure(shared_broker.address))
     assert reason == f"{shared_broker.address} is not a name server: it is a broker or another program"
