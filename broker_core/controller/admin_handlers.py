@@ -122,7 +122,9 @@ class AdminHandlers:
                 (each.id, ReplicaState(each.address, "", each.life, "", False, each.last_epoch)) for each in heard
             ),
         )
-        lost = [_LOSS.format(each) for each in command.members[:1]] + [_STOP_IT]
+        able = [each for each in heard if each.id in command.members]
+        longest = max(able, key=lambda each: (each.last_epoch, each.end), default=None)
+        lost = ([] if longest is None else [_LOSS.format(longest.id)]) + [_STOP_IT]
         if header.dry_run:
             return self._told(await self._previewed(command, lost))
         preview = await self._carried_out(command, lost)

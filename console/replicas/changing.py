@@ -22,14 +22,16 @@ from console.clusters.connections import ask
 from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
-from console.replicas import plans
-from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, own_least_of
+from console.replicas import history, plans
+from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, next_masters, own_least_of
 from console.replicas.deciding import shown_state, why_untold
 from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
 
 # A master may take seconds to let its successor catch up.
 _SECONDS: Final = 15.0
+ADOPT: Final = "replica.adopt"
+"""The adoption of a state, in the audit."""
 _UNKNOWN: Final = frozenset(
     {ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, ResponseCode.CONTROLLER_INVALID_REPLICAS}
 )
@@ -137,6 +139,8 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
         before = {} if shown.before is None else as_json(shown.before)
         after = {**as_json(shown.after), "asked": dict(target.asked)}
         record(by, target.action, target.resource, before=before, after=after)
+        if target.action == ADOPT:
+            history.keep_adoption(target.cluster, done.after, by.name, now_ms())
     return shown
 
 
@@ -175,6 +179,8 @@ def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> Rep
         dry_run=dry_run,
         before=None if done.before is None else shown_state(done.before),
         after=shown_state(done.after),
+        told=None if costs.told is None else shown_state(costs.told),
+        next_masters=next_masters(done),
         lacking_bytes=lacking_of(done),
         keeps_acknowledged=keeps_acknowledged(done),
         has_until=None if costs.has_until is None else rfc3339(costs.has_until),

@@ -8,6 +8,7 @@ from typing import Final
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.clusters import BrokerRuntime
+from broker_core.client.answers import ask_all
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import Preview
@@ -27,6 +28,8 @@ class Costs:
     orderly_groups_total: int | None = None
     own_least: int | None = None
     """So many replicas in sync the settings of the master afterwards ask for."""
+    told: NameState | None = None
+    """What the replicas say now, where the engine holds something older."""
 
 
 async def costs_of(admin: Admin, change: Preview) -> Costs:
@@ -34,7 +37,7 @@ async def costs_of(admin: Admin, change: Preview) -> Costs:
     before, after = master_of(change.before), master_of(change.after)
     own_least = await own_least_of(admin, change.after)
     if after is None or after == before:
-        return Costs(own_least=own_least)
+        return Costs(own_least=own_least, told=await _told(admin, change))
     heard = {each.id for each in change.heard}
     successor = await _runtime(admin, change.after, after, heard)
     old = None if change.before is None else await _runtime(admin, change.before, before, heard)
@@ -86,6 +89,27 @@ def keeps_acknowledged(change: Preview) -> bool | None:
     if before is None or after is None or after == master_of(before):
         return None
     return after in before.in_sync and before.replicas[after].clean
+
+
+def next_masters(change: Preview) -> list[int]:
+    """Return who may be elected after a change that names no master: the members of its set with the longest log.
+
+    None of them is known while one of the set is not heard.
+    """
+    heard = {each.id: (each.last_epoch, each.end) for each in change.heard if each.id in change.after.in_sync}
+    if change.after.master is not None or not heard or len(heard) < len(change.after.in_sync):
+        return []
+    return [each for each, log in sorted(heard.items()) if log == max(heard.values())]
+
+
+async def _told(admin: Admin, change: Preview) -> NameState | None:
+    """Ask the replicas that know a newer state than the one that is changed; None if there is none that tells it."""
+    kept = (0, 0) if change.before is None else change.before.view
+    newer = [each.address for each in change.heard if (each.view_epoch, each.view_version) > kept]
+    name = change.after.name
+    answers = await ask_all(newer, lambda addr: admin.replication.told_by(addr, name, timeout_ms=_PROCESS_MS))
+    told = [each for each in answers.found.values() if each.name == name and each.view > kept]
+    return max(told, key=lambda each: each.view, default=None)
 
 
 def master_of(state: NameState | None) -> int | None:

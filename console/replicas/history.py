@@ -13,6 +13,7 @@ from typing import Final
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 from msgspec.structs import replace
 
 from broker_core.protocol.bodies.controller import NameState
@@ -28,22 +29,38 @@ MAX_KEPT: Final = 200
 def keep(cluster: str, states: Iterable[NameState], at: int) -> None:
     """Store each state that differs from the last one of its name in epoch, master, set or replicas.
 
-    Elections between are stored too. `at`, when they were seen, is in ms since 1970.
+    Elections between are stored too. `at`, when they were seen, is in ms since 1970. A decision that is stored already
+    is not stored again: an engine that was restored from a copy tells old ones once more.
     """
     with transaction.atomic():
         owner = Cluster.objects.filter(name=cluster).first()
         if owner is None:
             return
         for state in states:
-            last = SeenDecision.objects.filter(cluster=owner, broker=state.name).first()
+            rows = SeenDecision.objects.filter(cluster=owner, broker=state.name).order_by("-pk")
+            last, known = rows.first(), {_made(row) for row in rows}
             if last is not None and last.replicas is None:
                 last.replicas = sorted(state.replicas)
                 last.save(update_fields=["replicas"])
             for made in [*_elected(owner, state, last, at), _of(owner, state, at)]:
-                if last is None or _what(last) != _what(made):
+                if (last is None or _what(last) != _what(made)) and _made(made) not in known:
                     made.save()
                     last = made
             _trim(owner, state.name)
+
+
+def keep_adoption(cluster: str, state: NameState, by: str, at: int) -> None:
+    """Store that the user `by` adopted a state: the election that follows at once hides it from the sampler."""
+    with transaction.atomic():
+        owner = Cluster.objects.filter(name=cluster).first()
+        if owner is None:
+            return
+        made = _of(owner, state, at)
+        made.why = f"{state.last.why} by {by}"
+        rows = SeenDecision.objects.filter(cluster=owner, broker=state.name)
+        if (same := next((row for row in rows if _made(row) == _made(made)), None)) is not None:
+            made.pk, made.seen_at = same.pk, same.seen_at
+        made.save()
 
 
 def read(cluster: str, broker: str, limit: int) -> ReplicaHistory:
@@ -97,7 +114,8 @@ def elections(cluster: str, since: int) -> dict[str, list[int]]:
     for name in (
         _rows(cluster).filter(seen_at__gt=_moment(since)).order_by().values_list("broker", flat=True).distinct()
     ):
-        seen = list(_rows(cluster).filter(broker=name).order_by("pk").values_list("epoch", "seen_at"))
+        led = _rows(cluster).filter(broker=name, master_id__isnull=False)  # an adoption elects nobody
+        seen = list(led.order_by("pk").values_list("epoch", "seen_at"))
         newest = accumulate((epoch for epoch, _ in seen), max)
         moments = [_ms(at) for before, (epoch, at) in zip(newest, seen[1:], strict=False) if epoch > before]
         found[name] = [at for at in moments if at > since]
@@ -105,7 +123,9 @@ def elections(cluster: str, since: int) -> dict[str, list[int]]:
 
 
 def _rows(cluster: str) -> QuerySet[SeenDecision]:
-    return SeenDecision.objects.filter(cluster__name=cluster)
+    """Return what is stored of a cluster, the newest first: by when it was decided, not by when it was seen."""
+    moment = Coalesce("decided_at", "seen_at")
+    return SeenDecision.objects.filter(cluster__name=cluster).order_by(moment.desc(), "-epoch", "-version", "-pk")
 
 
 def _elected(owner: Cluster, state: NameState, last: SeenDecision | None, at: int) -> list[SeenDecision]:
@@ -149,6 +169,11 @@ def _of(owner: Cluster, state: NameState, at: int) -> SeenDecision:
 
 def _what(row: SeenDecision) -> tuple[int, int | None, list[int], list[int] | None]:
     return row.epoch, row.master_id, row.in_sync, row.replicas
+
+
+def _made(row: SeenDecision) -> tuple[int, int, int | None, tuple[int, ...], datetime | None]:
+    """Return what only one and the same decision has."""
+    return row.epoch, row.version, row.master_id, tuple(row.in_sync), row.decided_at
 
 
 def _trim(owner: Cluster, broker: str) -> None:

@@ -240,6 +240,14 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
     dry_run: bool
     before: DecidedState | None
     after: DecidedState
+    told: Annotated[
+        DecidedState | None,
+        Meta(description="Of a preview: what the replicas say now, where `before`, which the engine holds, is older."),
+    ]
+    next_masters: Annotated[
+        Sequence[int],
+        Meta(description="Who may be elected after a change without a master: the longest logs, if all are heard."),
+    ]
     lacking_bytes: Annotated[
         int | None,
         Meta(

@@ -214,7 +214,7 @@ class AdoptView(_ChangeView):
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
         command = changing.adopt(broker, wanted["of_cluster"], wanted["in_sync"])
-        return self._change(request, broker, "replica.adopt", command, wanted=wanted)
+        return self._change(request, broker, changing.ADOPT, command, wanted=wanted)
 
 
 class PolicyView(_ChangeView):

@@ -6600,6 +6600,10 @@ export interface components {
             dry_run: boolean;
             before: components["schemas"]["Decided"] | null;
             after: components["schemas"]["Decided"];
+            /** @description Of a preview: what the replicas say now, where `before`, which the engine holds, is older. */
+            told: components["schemas"]["Decided"] | null;
+            /** @description Who may be elected after a change without a master: the longest logs, if all are heard. */
+            next_masters: number[];
             /** @description What the new master had not when it was heard last, or really lacks if it was made; null where it stays, and where somebody who may have more is silent. */
             lacking_bytes: number | null;
             /** @description Whether the new master has every acknowledged message: what others have more was acknowledged to nobody. False: it may lack some. Null where the master stays. */

@@ -23,6 +23,7 @@ export const DECISIONS: readonly [DecisionKey, RegExp][] = [
   ["removed", /^replicas? (?<ids>[\d, ]+) removed$/],
   ["lossAccepted", /^loss accepted, replica (?<id>\d+) is master$/],
   ["healed", /^healed after it was set back$/],
+  ["adoptedBy", /^adopted with (?<ids>[\d, ]+) by (?<user>.+)$/],
   ["adopted", /^adopted with (?<ids>[\d, ]+)$/],
   // Why sends are refused, or nobody is master
   ["notElected", /^no master is elected$/],

@@ -71,7 +71,12 @@ def kept(limit: int = 20) -> list[tuple[int, int | None, list[int]]]:
 
 
 def test_what_differs_in_epoch_master_or_set_is_kept_with_why_and_when(cluster: Cluster) -> None:
-    for each in (state(1, 1, 1, 2), state(1, 1, 2, 1, version=2), state(1, 1, 1, version=3), state(1, None, 1)):
+    for each in (
+        state(1, 1, 1, 2),
+        state(1, 1, 2, 1, version=2),
+        state(1, 1, 1, version=3),
+        state(1, None, 1, version=4),
+    ):
         history.keep("prod", [each], AT + 5)
     history.keep("prod", [state(2, 2, 2, why="replica 1 is not heard")], AT + 7)
 
@@ -89,8 +94,9 @@ def test_each_election_is_kept_with_its_reason_also_when_more_was_decided_since(
     assert [(each.epoch, each.why, each.by) for each in history.read("prod", "b", 9).items] == [(2, "killed", "n2")]
 
     more = [*elections, elected(3, 1, 1, 2, why="silent"), elected(4, 2, 1, 2, why="by hand")]
+    left = replace(state(4, 2, 2), last=LastChange("replica 1 left the in-sync set", "n1", AT + 8), elected=more)
     for _ in range(2):
-        history.keep("prod", [replace(state(4, 2, 2, why="replica 1 left the in-sync set"), elected=more)], AT + 9)
+        history.keep("prod", [left], AT + 9)
     assert [(each.epoch, each.why, each.in_sync) for each in history.read("prod", "b", 9).items] == [
         (4, "replica 1 left the in-sync set", [2]),
         (4, "by hand", [1, 2]),
@@ -158,6 +164,37 @@ def test_an_election_is_another_epoch_than_before_and_not_the_first_that_is_seen
     assert history.elections("prod", AT + 2) == {"b": [AT + 6]}
     assert history.elections("prod", AT + 9) == {}
     assert (history.names("prod"), history.names("other")) == (["b"], [])
+
+
+def test_what_an_engine_tells_again_after_it_was_restored_is_kept_once_in_the_order_of_its_time(
+    cluster: Cluster,
+) -> None:
+    led = [at_moment(state(epoch, 1, 1, 2, version=epoch), AT + epoch) for epoch in (1, 2, 3)]
+    for each in led:
+        history.keep("prod", [each], AT + 10)
+    # Restored from a copy of epoch 1: it tells that again, and then what was decided after it
+    for each in (led[0], led[2]):
+        history.keep("prod", [each], AT + 20)
+    history.keep("prod", [at_moment(state(1003, 2, 2, version=9), AT + 30)], AT + 30)
+    assert [epoch for epoch, _, _ in kept()] == [1003, 3, 2, 1]
+
+
+def test_an_adoption_is_an_entry_with_the_user_and_no_election(cluster: Cluster) -> None:
+    history.keep("prod", [state(2, 1, 1, 2)], AT)
+    adopted = replace(state(1002, None, 1, 2, version=3), last=LastChange("adopted with 1, 2", "n1", AT + 5))
+    made = replace(state(1003, 2, 1, 2, version=4), last=LastChange("without master", "n1", AT + 6))
+    # The sampler may have seen it too, and the election before the console notes who adopted it
+    history.keep("prod", [adopted], AT + 5)
+    history.keep("prod", [made], AT + 7)
+    history.keep_adoption("prod", adopted, "alice", AT + 8)
+    history.keep("prod", [made], AT + 9)
+
+    assert [(each.epoch, each.why) for each in history.read("prod", "b", 9).items] == [
+        (1003, "without master"),
+        (1002, "adopted with 1, 2 by alice"),
+        (2, "killed"),
+    ]
+    assert history.elections("prod", AT) == {"b": [AT + 7]}
 
 
 def test_a_replica_is_in_sync_since_it_entered_the_set_last(cluster: Cluster) -> None:

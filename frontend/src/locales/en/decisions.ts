@@ -17,6 +17,7 @@ export const decisions = {
     removed: "replica {{ids}} removed",
     lossAccepted: "loss accepted, replica {{id}} is master",
     healed: "healed after it was set back",
+    adoptedBy: "adopted by {{user}} with replicas {{ids}}",
     adopted: "adopted with replica {{ids}}",
     notElected: "no master is elected",
     tooFew: "the in-sync set has {{n}} of {{least}} replicas that sends need",

@@ -17,6 +17,7 @@ export const decisions = {
     removed: "副本 {{ids}} 已移除",
     lossAccepted: "接受丢失，副本 {{id}} 成为主节点",
     healed: "状态回退后已自行恢复",
+    adoptedBy: "由 {{user}} 以副本 {{ids}} 采纳",
     adopted: "人工采纳，以副本 {{ids}} 继续",
     notElected: "尚未选出主节点",
     tooFew: "同步集合有 {{n}} 个副本，发送需要 {{least}} 个",

@@ -18,7 +18,8 @@ interface ChangePlanProps {
 /** The state before and after beside each other, and what the change costs. */
 export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
   const { t } = useTranslation()
-  const { before, after, warnings } = plan
+  const { after, warnings } = plan
+  const before = plan.told ?? plan.before
   return (
     <>
       <table className={classes.plan}>
@@ -53,13 +54,17 @@ export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
   )
 }
 
-function rowsOf({ before, after, effective_min_in_sync: least }: ReplicaChange, leastNow: number | null, t: TFunction): Row[] {
+function rowsOf({ before: kept, told, after, next_masters: next, effective_min_in_sync: least }: ReplicaChange, leastNow: number | null, t: TFunction): Row[] {
+  const before = told ?? kept
+  const isAdoption = after.master_id === null && next.length > 0
+  const elected = next.join(t("replicas.or"))
   const row = (name: string, write: (state: typeof after) => string): Row => [name, before ? write(before) : "—", write(after)]
   // Where a setting of the brokers wants more, the policy alone says nothing of what sends need.
   const isPolicyAll = after.min_in_sync === least && (before === null || before.min_in_sync === leastNow)
   return [
-    row(t("replicas.master"), (state) => shown(state.master_id)),
-    row(t("replicas.epoch"), (state) => shown(state.epoch)),
+    [t("replicas.master"), shown(before?.master_id ?? null), isAdoption ? t("replicas.longest", { count: next.length, ids: elected }) : shown(after.master_id)],
+    // An election follows at once, with an epoch of its own.
+    [t("replicas.epoch"), shown(before?.epoch ?? null), after.master_id === null ? t("replicas.epochFrom", { epoch: after.epoch }) : shown(after.epoch)],
     row(t("replicas.set"), (state) => state.in_sync.join(", ")),
     row(t("replicas.title"), (state) => state.replicas.join(", ")),
     [t("replicas.least"), shown(leastNow), shown(least)],

@@ -18,7 +18,7 @@ const STATE = {
   master_id: 1, epoch: 5, version: 31, in_sync: [1, 2], set_version: 12, replicas: [1, 2], min_in_sync: 2, unclean_allowed: false,
   last: { why: "killed", by: "n1", at: AT },
 }
-const PREVIEW = { broker: "broker-a", dry_run: true, effective_min_in_sync: null, lacking_bytes: null, keeps_acknowledged: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, warnings: [], plan: "signed", plan_expires_at: null }
+const PREVIEW = { broker: "broker-a", dry_run: true, told: null, next_masters: [], effective_min_in_sync: null, lacking_bytes: null, keeps_acknowledged: null, has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, warnings: [], plan: "signed", plan_expires_at: null }
 type Failover = NonNullable<Replica["failover"]>
 
 const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"] = "slave"): Replica =>
@@ -332,13 +332,15 @@ describe("the page of one broker name", () => {
 
   it("adopts a state where the name was set back, with the replicas that somebody names", async () => {
     const path = "POST /api/v1/clusters/local/brokers/broker-a:adopt"
-    answer(path, { ...PREVIEW, before: STATE, after: { ...STATE, epoch: 1005, in_sync: [2] } })
+    answer(path, { ...PREVIEW, before: STATE, told: { ...STATE, master_id: 2, epoch: 6 }, after: { ...STATE, master_id: null, epoch: 1005, in_sync: [2] }, next_masters: [2] })
     openLed({ set_back: true }, [led(1, {}, "master"), led(2)])
     fireEvent.click(await screen.findByRole("button", { name: "Adopt a state" }))
     fireEvent.click(await screen.findByLabelText("2 at 10.0.0.3:10911"))
     fireEvent.change(screen.getByLabelText("Cluster name of the brokers"), { target: { value: "shop" } })
     fireEvent.click(button("Preview"))
-    expect(await screen.findByText("1005")).toBeTruthy()
+    expect(await screen.findByText("from 1005 on")).toBeTruthy()
+    expect(screen.getByText("2, which has the longest log")).toBeTruthy()
+    expect(screen.getByText("6", { selector: "td" })).toBeTruthy()
     expect(button("Go on with replica 2").disabled).toBe(true)
     fireEvent.change(screen.getByLabelText("Type broker-a to continue"), { target: { value: "broker-a" } })
     await waitFor(() => {

@@ -65,7 +65,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
           {(replicas) => <ReplicasTable cluster={cluster} of={replicas} forget={forget} />}
         </QueryPanel>
         {known && <StreamsTable of={known} />}
-        {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} broker={broker} />}
+        {known?.mode === "failover" && <ReplicaTimeline cluster={cluster} of={known} />}
         {children}
       </Page>
     </DockedPage>
