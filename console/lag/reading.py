@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -141,6 +141,7 @@ class Reader:
         self._known: dict[str, RememberedBroker] = {}
         self._recalled_at: int | None = None
         self._listed: list[BrokerAddress] | None = None
+        self._missing_since: dict[str, int | None] = {}
         self._name_server_failure: GantryError | None = None
         self._asking_route: asyncio.Task[None] | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -268,10 +269,14 @@ class Reader:
     def _missing(self, answering: Mapping[str, BrokerWatch], reasons: Mapping[str, str]) -> list[Missing]:
         masters = {broker.name: watch for broker, watch in self._watches.items() if broker.is_master}
         names = self._known.keys() | {broker.name for broker in self._watches}
-        return [
+        found = [
             _missing(name, masters.get(name), self._known.get(name), reasons)
             for name in sorted(names - answering.keys())
         ]
+        # One outage has one beginning, whatever it is called on the way.
+        before = self._missing_since
+        self._missing_since = {each.broker: before.get(each.broker) or each.since for each in found}
+        return [replace(each, since=self._missing_since[each.broker]) for each in found]
 
     def _names_of(
         self, answering: Mapping[str, BrokerWatch], reading: LagReading

@@ -123,6 +123,25 @@ async def _listed(followed: Followed, count: int) -> bool:
     return len(await followed.reader._admin.clusters.brokers()) == count
 
 
+async def test_one_outage_has_one_beginning_whatever_it_is_called_on_the_way(tmp_path: Path) -> None:
+    async with several_brokers(tmp_path) as cluster:
+        address = f"127.0.0.1:{cluster.name_server.port}"
+        await fill(address)
+        async with following(address) as followed:
+            await followed.step()
+            port = int(cluster.brokers["broker-b"].address.rpartition(":")[2])
+            await cluster.stop("broker-b")
+            await eventually(lambda: _listed(followed, 1))
+            (first,) = (await followed.step(30)).overview.missing
+            # When another broker takes its address
+            await cluster.start("broker-c", port=port)
+            await eventually(lambda: _listed(followed, 2))
+            (then,) = (await followed.step(120)).overview.missing
+    assert "refused the connection" in first.reason
+    assert then.reason != first.reason
+    assert then.since == first.since
+
+
 async def test_a_slave_that_leaves_the_route_stays_until_it_is_forgotten() -> None:
     async with scripted_cluster("broker-a") as cluster:
         Figures(written={"orders": 5}).tell(cluster["broker-a"])

@@ -11,7 +11,7 @@ from broker_core.protocol.bodies.locks import LockBatchRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.bodies.replicas import HeardReplica, Preview
 from broker_core.protocol.headers.clients import LockBatchMqRequest
-from console.replicas.costs import costs_of, keeps_acknowledged, lacking_of, own_least_of
+from console.replicas.costs import costs_of, keeps_acknowledged, lacking_of, next_masters, own_least_of
 from tests.console.replicas.administered import administered
 from tests.support.replica_group import replica_group
 
@@ -52,6 +52,17 @@ def test_a_clean_member_of_the_set_has_every_acknowledged_message_and_no_other_i
     assert keeps_acknowledged(Preview(state(3), known(3, clean=True))) is False
     assert keeps_acknowledged(Preview(state(1), known(1, clean=True))) is None
     assert keeps_acknowledged(Preview(state(2))) is None
+
+
+def test_after_an_adoption_the_longest_log_of_the_set_is_elected_if_all_are_heard() -> None:
+    def elected(*heard: HeardReplica) -> list[int]:
+        return next_masters(Preview(state(None), heard=list(heard)))
+
+    one, other = HeardReplica(1, last_epoch=4, end=100), HeardReplica(2, last_epoch=5, end=70)
+    assert elected(one, other, HeardReplica(3, last_epoch=9, end=900)) == [2]
+    assert elected(one, replace(one, id=2)) == [1, 2]
+    assert elected(one) == []
+    assert next_masters(Preview(state(1), heard=[one, other])) == []
 
 
 async def test_groups_that_hold_queues_at_the_old_master_pause(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import { Unknown } from "@/components/values/num"
 import { Ago, Time } from "@/components/values/time"
 import { useFormat } from "@/hooks/use-format"
 import type { Alert } from "@/lib/api-types"
+import { begunOf } from "../begun"
 import { measured } from "../measure"
 import { AlertState } from "./alert-state"
 import { LimitRail } from "./limit-rail"
@@ -59,7 +60,7 @@ export function Since({ alert }: { alert: Alert }) {
   const { t } = useTranslation()
   const format = useFormat()
   if (alert.shown === "silenced" && alert.silenced_until) return <>{t("alerts.until", { time: format.when(alert.silenced_until) })}</>
-  return alert.resolved_at ? <Time at={alert.resolved_at} /> : <Ago at={alert.since} />
+  return alert.resolved_at ? <Time at={alert.resolved_at} /> : <Ago at={begunOf(alert)} />
 }
 
 export const valueNow = (alert: Alert): number | null => (alert.state === "resolved" ? alert.value : alert.value_now)

@@ -4,6 +4,7 @@ import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
 import { Ago } from "@/components/values/time"
 import { useAlerts } from "../api/get-alerts"
+import { begunOf } from "../begun"
 import { AlertState } from "./alert-state"
 import classes from "./alerts.module.css"
 
@@ -24,7 +25,7 @@ export function FiringAlerts({ cluster }: { cluster: string }) {
     >
       {({ items }) => (
         <ul>
-          {items.slice(0, SHOWN).map(({ id, rule, subject, shown, since }) => (
+          {items.slice(0, SHOWN).map(({ id, rule, subject, shown, ...life }) => (
             <li key={id}>
               <Link to="/alerts" search={{ alert: id }} className={classes.firing}>
                 <AlertState state={shown} />
@@ -32,7 +33,7 @@ export function FiringAlerts({ cluster }: { cluster: string }) {
                   {rule.name} · {subject}
                 </span>
                 <small>
-                  <Ago at={since} />
+                  <Ago at={begunOf(life)} />
                 </small>
               </Link>
             </li>
