@@ -17,7 +17,7 @@ from django.conf import settings
 from console.accounts.addresses import client_address
 from console.clusters import connections as cluster_connections
 from console.clusters.connections import Connections
-from console.clusters.memory import store_ids
+from console.clusters.memory import recall_route, store_ids
 from console.clusters.services import find_address
 from console.redis_client import loop_store
 from gateway import env, health, health_checks, lookups, metrics, siblings, sockets, transaction_ids
@@ -105,7 +105,7 @@ class Gateway:
         async with self._starting:
             if self._parts is not None:
                 return self._parts
-            connections = Connections(find_address, store_ids)
+            connections = Connections(find_address, store_ids, recall_route)
             cluster_connections.use(connections, asyncio.get_running_loop())
             store = loop_store(patience_s=_REDIS_SECONDS)
             parts = DataPlaneParts(

@@ -100,6 +100,10 @@ ListBrokers = Callable[[], Awaitable[Collection[BrokerData]]]
 """Asks a name server for the brokers of the cluster."""
 
 
+Recall = Callable[[str], Awaitable[TopicRouteData | None]]
+"""Returns where a topic was when somebody else saw it last; None if nobody knows."""
+
+
 @dataclass(slots=True)
 class _Known:
     route: Route
@@ -117,6 +121,8 @@ class Routes:
     """Called with every route that a name server tells, also one that is known."""
     on_moved: Callable[[str], None] = lambda _: None
     """Called with the address of a master that has a successor, and is not known any more itself."""
+    recall: Recall | None = None
+    """Asked for a route that was never needed here, while no name server answers."""
     replicated: set[str] = field(default_factory=set)
     """The names that were seen with more than one broker."""
     _known: dict[str, _Known] = field(default_factory=dict)
@@ -144,6 +150,14 @@ class Routes:
             self._asking[topic] = asking
             asking.add_done_callback(lambda _: self._asking.pop(topic, None))
         return await asyncio.shield(asking)
+
+    async def remembered(self, topic: str) -> Route | None:
+        """Return the cached route, else the one that somebody else knew last, for when no name server answers."""
+        known = self.find(topic)
+        if known is not None or self.recall is None:
+            return known
+        told = await self.recall(topic)
+        return None if told is None else self.install(topic, told)
 
     async def refresh_all(self) -> None:
         """Refresh every topic in use; those that fail keep their old route. Topics not used for long are dropped."""

@@ -214,6 +214,10 @@ class Sending:
         except TopicNotFound:
             if not self._config.create_topics:
                 raise
+        except Unreachable:
+            if (known := await routes.remembered(topic)) is None:
+                raise
+            return known
         template = await routes.get(TEMPLATE_TOPIC)
         return routes.install(topic, route_from_template(template.data))
 

@@ -25,7 +25,7 @@ from broker_core.client.masters import Masters, is_of_former
 from broker_core.client.members import ClientMembers
 from broker_core.client.name_servers import NameServers
 from broker_core.client.retry import fair_ms
-from broker_core.client.routes import MASTER_ID, Routes
+from broker_core.client.routes import MASTER_ID, Recall, Routes
 from broker_core.client.tasks import Tasks
 from broker_core.logs import get_logger
 from broker_core.protocol.bodies import coder
@@ -43,6 +43,7 @@ from broker_core.remoting.dispatch import Dispatch
 from broker_core.remoting.errors import Overloaded, RemotingError, RemotingTimeout
 
 _LATE_IN_A_ROW: Final = 3
+_UNANSWERED: Final = f"{_LATE_IN_A_ROW} calls in a row were not answered"
 _LEAVE_TIMEOUT_MS: Final = 1_000
 SILENT_MS: Final = 1_000
 """After so long without a byte a master that owes answers may have a successor."""
@@ -56,8 +57,11 @@ class Session:
     A session belongs to the event loop it was started on.
     """
 
-    def __init__(self, config: ClientConfig, *, accept: Accept | None = None) -> None:
-        """`accept` examines each new connection to a broker before it is used; what it raises, calls raise."""
+    def __init__(self, config: ClientConfig, *, accept: Accept | None = None, recall: Recall | None = None) -> None:
+        """`accept` examines each new connection to a broker before it is used; what it raises, calls raise.
+
+        `recall` tells the last known route of a topic to sends that need it first while no name server answers.
+        """
         self.config = config
         self._accept = accept
         self.tasks = Tasks(f"client {config.client_id}")
@@ -67,6 +71,7 @@ class Session:
         self._remoting = RemotingClient(on_request=dispatch, tls=config.tls, accept=self._examine)
         self.name_servers = NameServers(config.name_servers, self.invoke)
         self.routes = Routes(self._ask_route, self.tasks, on_new_brokers=self.greet)
+        self.routes.recall = recall
         self.routes.on_moved = self._leave_former
         self.masters = Masters(self.routes, self.tasks, self._list_brokers)
         self.absent = AbsentBrokers(self.routes, self.tasks, self._list_brokers)
@@ -124,9 +129,8 @@ class Session:
         The time to connect is included, and may have a shorter limit of its own.
         """
         timeout = left_ms = self.config.timeout_ms if timeout_ms is None else timeout_ms
-        connection = self._remoting.find_connection(self._reached_at(addr))
+        connection, begin = self._remoting.find_connection(self._reached_at(addr)), time.monotonic()
         if connection is None:
-            begin = time.monotonic()
             connection = await self._connect(addr, timeout if connect_ms is None else connect_ms)
             left_ms = max(1, timeout - int((time.monotonic() - begin) * 1000))
         try:
@@ -137,6 +141,9 @@ class Session:
             raise self.named(TimedOut(addr, timeout), addr) from error
         except RemotingError as error:
             self.masters.note_away(addr)
+            if connection.close_reason == _UNANSWERED:  # closed here: the peer was silent, and closed nothing
+                waited_ms = round(time.monotonic() - begin, 1) * 1_000
+                raise self.named(TimedOut(addr, max(100, int(waited_ms))), addr) from error
             lost = Unreachable(addr, str(error), was_sent=not isinstance(error, Overloaded))
             raise self.named(lost, addr) from error
         if self._late:
@@ -292,7 +299,7 @@ class Session:
         connection = self._remoting.find_connection(self._reached_at(addr))
         if self._late[addr] >= _LATE_IN_A_ROW and connection is not None:
             del self._late[addr]
-            connection.close(f"{_LATE_IN_A_ROW} calls in a row were not answered")
+            connection.close(_UNANSWERED)
 
     async def _look_for_masters(self) -> None:
         """Ask for the routes of brokers whose master is away, or owes answers and is silent."""

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar
 
 from broker_core.client.admin import Admin
@@ -27,6 +28,7 @@ from broker_core.client.producer import Producer
 from broker_core.client.sending import SendResult
 from broker_core.client.session import Session
 from broker_core.errors import GantryError
+from broker_core.protocol.bodies.routes import TopicRouteData
 from broker_core.protocol.message import Message
 from broker_core.protocol.signature import Credentials
 from broker_core.remoting import ClientTls, ClientTlsFiles
@@ -62,6 +64,8 @@ class ClusterAddress:
     """How to connect with TLS; None: in plaintext."""
 
 
+RecallRoute = Callable[[str, str], Awaitable[TopicRouteData | None]]
+"""Returns where a topic of a cluster was when it was seen last."""
 FindCluster = Callable[[str], Awaitable[ClusterAddress | None]]
 
 
@@ -108,10 +112,19 @@ class _Open:
 class Connections:
     """Started clients, opened at first use, kept until the cluster's address changes or `close`."""
 
-    def __init__(self, find_cluster: FindCluster, find_store_ids: FindStoreIds | None = None) -> None:
-        """Without `find_store_ids` no connection is examined: whoever answers at an address is its broker."""
+    def __init__(
+        self,
+        find_cluster: FindCluster,
+        find_store_ids: FindStoreIds | None = None,
+        recall_route: RecallRoute | None = None,
+    ) -> None:
+        """Without `find_store_ids` no connection is examined: whoever answers at an address is its broker.
+
+        `recall_route` lets this process send to a topic that it never sent to while no name server answers.
+        """
         self._find_cluster = find_cluster
         self._find_store_ids = find_store_ids
+        self._recall_route = recall_route
         self._open: dict[str, _Open] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._following: asyncio.Task[None] | None = None
@@ -210,10 +223,11 @@ class Connections:
             credentials=address.credentials,
             tls=address.tls,
         )
+        recall = None if self._recall_route is None else partial(self._recall_route, address.name)
         if self._find_store_ids is None:
-            return Session(config)
+            return Session(config, recall=recall)
         identities = Identities(address.name, self._find_store_ids)
-        session = Session(config, accept=identities.accept)
+        session = Session(config, accept=identities.accept, recall=recall)
         identities.examine_for(session)
         return session
 

@@ -20,6 +20,7 @@ from broker_core.client.admin.topics import TopicKind
 from broker_core.client.routes import MASTER_ID
 from broker_core.logs import Repeated, get_logger
 from broker_core.protocol.bodies import TopicConfig
+from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRouteData
 from broker_core.protocol.topic_attributes import MESSAGE_TYPE, MessageType, message_type_of
 from console.clusters.identities import IdentitiesUnknown, SeenAt
 from console.clusters.models import Cluster, KnownBroker
@@ -152,6 +153,18 @@ def remembered_names(cluster: str) -> set[str]:
 async def aremembered(cluster: str) -> Remembered:
     """Call `remembered` from a coroutine."""
     return await _apart(remembered, cluster)
+
+
+async def recall_route(cluster: str, topic: str) -> TopicRouteData | None:
+    """Return where a topic was when its brokers were listed last; None if none of them had it."""
+    brokers = [each for each in (await aremembered(cluster)).brokers.values() if each.holds(topic)]
+    if not brokers:
+        return None
+    counts = {each.name: each.topics[topic] for each in brokers}
+    return TopicRouteData(
+        [BrokerData(each.name, broker_addrs=dict(each.addresses)) for each in brokers],
+        [QueueData(name, each.read, each.write, each.perm) for name, each in sorted(counts.items())],
+    )
 
 
 async def store_ids(cluster: str) -> SeenAt:

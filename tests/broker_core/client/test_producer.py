@@ -27,6 +27,7 @@ from broker_core.client.producer import Producer, SendResult, SendStatus
 from broker_core.client.session import Session
 from broker_core.protocol.batch import decode_batch, encode_entries
 from broker_core.protocol.bodies.queues import MessageQueue
+from broker_core.protocol.bodies.routes import BrokerData, QueueData, TopicRouteData
 from broker_core.protocol.codes import RequestCode, ResponseCode
 from broker_core.protocol.command import Command
 from broker_core.protocol.headers.send import SendMessageResponse, SendMessageV2Request
@@ -315,6 +316,23 @@ async def test_no_name_server_is_unreachable() -> None:
     async with Session(ClientConfig(["127.0.0.1:1"])) as session, Producer(session) as producer:
         with pytest.raises(Unreachable):
             await producer.send(MESSAGE)
+
+
+async def test_without_a_name_server_the_route_that_somebody_else_knew_is_taken_for_sends(cluster: Cluster) -> None:
+    asked: list[str] = []
+
+    async def recall(topic: str) -> TopicRouteData | None:
+        asked.append(topic)
+        brokers = [BrokerData("broker-a", broker_addrs={0: cluster["broker-a"].addr})]
+        return TopicRouteData(brokers, [QueueData("broker-a", 4, 4, 6)]) if topic == "orders" else None
+
+    config = ClientConfig(["127.0.0.1:1"])
+    async with Session(config, recall=recall) as session, Producer(session) as producer:
+        sent = [await producer.send(MESSAGE) for _ in range(2)]
+        with pytest.raises(Unreachable):
+            await producer.send(Message("other", b"x"))
+    assert {each.queue.broker_name for each in sent} == {"broker-a"}
+    assert asked == ["orders", "other"]
 
 
 async def test_a_batch_is_one_request(cluster: Cluster, producer: Producer) -> None:

@@ -20,6 +20,7 @@ from console.clusters.memory import (
     aremembered,
     drop_process,
     note_topic,
+    recall_route,
     remember,
     remembered,
     store_ids,
@@ -120,6 +121,20 @@ def test_the_identity_of_a_broker_is_remembered_until_it_tells_another(prod: Clu
     # When its data folder was replaced
     remember("prod", [sighting(store_id="b2")], AT)
     assert remembered("prod").brokers["broker-a"].store_id == "b2"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_last_known_route_of_a_topic_names_the_brokers_that_have_it() -> None:
+    services.add(BY, name="prod", name_servers=["127.0.0.1:1"])
+    at = {0: "127.0.0.1:1", 2: "127.0.0.1:2"}
+    remember(
+        "prod", [Sighting("a", at, ORDERS), Sighting("b", {0: "127.0.0.1:3"}, {"other": QueueCounts(1, 1, 6)})], AT
+    )
+    route = async_to_sync(recall_route)("prod", "orders")
+    assert route is not None
+    assert [(each.broker_name, each.broker_addrs) for each in route.broker_datas] == [("a", at)]
+    assert [(each.broker_name, each.write_queue_nums, each.perm) for each in route.queue_datas] == [("a", 4, 6)]
+    assert async_to_sync(recall_route)("prod", "unknown") is None
 
 
 @pytest.mark.django_db(transaction=True)

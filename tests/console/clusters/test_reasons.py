@@ -79,6 +79,20 @@ async def test_a_name_server_that_closes_without_a_word_is_no_other_program() ->
         assert reason_of(await failure(address)) == f"name server {address} closed the connection"
 
 
+async def test_a_silent_name_server_whose_connection_is_given_up_did_not_close_it() -> None:
+    kept: list[asyncio.StreamWriter] = []
+    async with listening(kept.append) as address, Session(ClientConfig([address])) as session:
+        replication = Admin(session).replication
+        patient, *_ = await asyncio.gather(
+            replication.controllers(timeout_ms=10_000), *(replication.controllers(timeout_ms=300) for _ in range(3))
+        )
+        words = reason_of(patient.failed[address])
+        for writer in kept:
+            writer.close()
+    assert words.startswith(f"name server {address} did not answer within ")
+    assert not words.endswith("within 10 s")
+
+
 async def test_controllers_that_are_silent_are_the_name_servers() -> None:
     kept: list[asyncio.StreamWriter] = []
     async with listening(kept.append) as one, listening(kept.append) as other:

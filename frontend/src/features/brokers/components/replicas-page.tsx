@@ -10,7 +10,6 @@ import { Callout } from "@/components/layout/panel"
 import { type KeyFigure, TitleBlock } from "@/components/layout/title-block"
 import { QueryPanel } from "@/components/states/query-panel"
 import { NotApplicable, Unknown } from "@/components/values/num"
-import { Ago } from "@/components/values/time"
 import { paths } from "@/config/paths"
 import { useFormat } from "@/hooks/use-format"
 import type { Replica, Replicas } from "@/lib/api-types"
@@ -94,6 +93,7 @@ function Banners({ replicas, onAdopt }: { replicas: Replicas; onAdopt: () => voi
 /** Who does not tell what is decided, and what is known all the same. */
 function NotTold({ of: { failover_reason: reason, told, last_known: last, silent_name_servers: silent } }: { of: Replicas }) {
   const { t } = useTranslation()
+  const format = useFormat()
   return (
     <>
       {reason !== null && (
@@ -103,7 +103,7 @@ function NotTold({ of: { failover_reason: reason, told, last_known: last, silent
       )}
       {last && (
         <Callout>
-          {t(last.master_id === null ? "replicas.lastLeaderless" : "replicas.lastLed", { epoch: last.epoch, master: last.master_id, ids: last.in_sync.join(", ") })} <Ago at={last.at ?? last.seen_at} />
+          {t(last.master_id === null ? "replicas.lastLeaderless" : "replicas.lastLed", { epoch: last.epoch, master: last.master_id, ids: last.in_sync.join(", "), time: format.when(last.at ?? last.seen_at, true) })}
         </Callout>
       )}
       {silent.length > 0 && <Callout>{t("replicas.silentServers", { servers: silent.map(({ address }) => address).join(t("list.comma")) })}</Callout>}
