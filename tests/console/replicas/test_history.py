@@ -131,7 +131,8 @@ def test_a_replica_that_came_and_one_that_went_are_told_also_outside_the_set(clu
 
 def test_an_election_between_two_looks_hides_no_new_replica(cluster: Cluster) -> None:
     history.keep("prod", [with_replicas(state(1, 1, 1, 2), 1, 2)], AT)
-    after = replace(state(2, 2, 1, 2, why="replica 3 is new"), elected=[elected(2, 2, 1, 2, why="killed")])
+    new = LastChange("replica 3 is new", "n1", AT + 5)
+    after = replace(state(2, 2, 1, 2, version=2), last=new, elected=[elected(2, 2, 1, 2, why="killed")])
     history.keep("prod", [with_replicas(after, 1, 2, 3)], AT)
 
     found = history.read("prod", "b", 9).items
@@ -142,7 +143,7 @@ def test_what_was_kept_before_replicas_were_is_no_change_of_them(cluster: Cluste
     history.keep("prod", [state(1, 1, 1, 2)], AT)
     SeenDecision.objects.update(replicas=None)
     history.keep("prod", [with_replicas(state(1, 1, 1, 2), 1, 2)], AT)
-    history.keep("prod", [with_replicas(state(1, 1, 1, 2, why="replica 3 is new"), 1, 2, 3)], AT)
+    history.keep("prod", [with_replicas(state(1, 1, 1, 2, version=2, why="replica 3 is new"), 1, 2, 3)], AT)
 
     assert [each.added for each in history.read("prod", "b", 9).items] == [[3], []]
 

@@ -98,9 +98,9 @@ function State({ replica: { reachable, reason, last_seen_at: seen } }: { replica
     <>
       <Badge tone="crit" icon={IconPlugConnectedX}>
         <span className={classes.reason}>{reason ? reasonIn(t, reason) : t("cluster.silent")}</span>
-      </Badge>{" "}
+      </Badge>
       {seen && (
-        <small>
+        <small className={classes.seen}>
           {t("replicas.lastSeen")} <Ago at={seen} />
         </small>
       )}
