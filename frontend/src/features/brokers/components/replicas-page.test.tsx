@@ -185,7 +185,7 @@ describe("the page of one broker name", () => {
   it("hands over after a preview of what changes", async () => {
     openLed({}, [led(1, {}, "master"), led(2)])
     const path = "POST /api/v1/clusters/local/brokers/broker-a/replicas/2:promote"
-    answer(path, { broker: "broker-a", dry_run: true, before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, keeps_acknowledged: true, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, effective_min_in_sync: 2, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
+    answer(path, { broker: "broker-a", dry_run: true, told: null, next_masters: [], before: STATE, after: { ...STATE, master_id: 2, epoch: 6 }, lacking_bytes: 2_048, keeps_acknowledged: true, has_until: null, orderly_groups: ["billing"], orderly_groups_total: 3, effective_min_in_sync: 2, refuses_sends: false, warnings: ["replica 3 is not heard"], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 2" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Make master…" }))
     const dialog = within(await screen.findByRole("dialog"))
@@ -283,7 +283,7 @@ describe("the page of one broker name", () => {
 
   it("asks for the name before messages are lost", async () => {
     openLed({ master_id: null }, [led(1, { clean: false })])
-    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, before: STATE, after: STATE, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, effective_min_in_sync: 2, refuses_sends: true, warnings: [], plan: "signed", plan_expires_at: null })
+    answer("POST /api/v1/clusters/local/brokers/broker-a/replicas/1:accept-loss", { broker: "broker-a", dry_run: true, told: null, next_masters: [], before: STATE, after: STATE, lacking_bytes: null, has_until: null, orderly_groups: null, orderly_groups_total: null, effective_min_in_sync: 2, refuses_sends: true, warnings: [], plan: "signed", plan_expires_at: null })
     fireEvent.click(await screen.findByRole("button", { name: "Actions on replica 1" }))
     fireEvent.click(await screen.findByRole("menuitem", { name: "Accept loss…" }))
     const dialog = within(await screen.findByRole("dialog"))
