@@ -14,8 +14,9 @@ from broker_core.protocol import sys_flag as flags
 from broker_core.protocol.errors import MalformedCompression, UnknownCompression
 
 ZLIB_LEVEL: Final = 5  # the level of Java producers
-# The largest frame of RocketMQ's remoting: no body that was sent unpacked is larger.
-MAX_UNPACKED_BYTES: Final = 16 * 1024 * 1024
+# Up to sixteen times the default limit of a body: producers with a higher one pack before they send, and brokers
+# limit what is packed. Anything larger is treated as an attack.
+MAX_UNPACKED_BYTES: Final = 64 * 1024 * 1024
 # What does not unpack is delivered again and again, and to find that out takes as long as to unpack `max_bytes`.
 _REMEMBERED: Final = 1_024
 _WORTH_REMEMBERING: Final = 4_096
