@@ -60,6 +60,7 @@ const SENTENCES = [
   "broker-b is not listed by any name server",
   "nothing is known of cluster 'east': name server 127.0.0.1:1 refused the connection",
   "broker-a at 127.0.0.1:10911 has not answered yet",
+  "no master of broker 'broker-a' is known",
   "another broker answers at 127.0.0.1:10911, where broker-b was",
   "another broker answers at 127.0.0.1:10911",
   "broker-b was not searched: broker-b is not listed by any name server",

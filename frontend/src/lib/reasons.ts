@@ -22,7 +22,7 @@ type ReasonKey =
   | "notPublic" | "noAddress" | "answeredStatus"
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noController" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "notBegun" | "justAdded" | "notSampled"
-  | "notAnswered" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
+  | "notAnswered" | "noMaster" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
   | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
   | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "accessKeys" | "networks" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "timeLimit" | "workerLost"
 
@@ -78,6 +78,7 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["notSampled", /^it was not sampled in the last seconds$/],
   ["unlisted", /^(?<peer>.+) is not listed by any name server$/],
   ["notAnswered", /^(?<peer>.+) has not answered yet$/],
+  ["noMaster", /^no master of broker '(?<name>.+)' is known$/],
   ["replaced", /^another broker answers at (?<address>\S+), where (?<name>\S+) was$/],
   ["otherBroker", /^another broker answers at (?<address>[^\s,]+)$/],
   ["notOfTopic", /^it is known, but no name server lists it for this topic$/],

@@ -59,6 +59,7 @@ export const server = {
     notConsumed: "it has not consumed yet: it has no offset in any queue",
     notBegun: "it has no offset on {{broker}} yet: where it will begin there is not known",
     notAnswered: "{{peer}} has not answered yet",
+    noMaster: "no master of broker '{{name}}' is known",
     replaced: "another broker answers at {{address}}, where {{name}} was",
     otherBroker: "another broker answers at {{address}}",
     notOfTopic: "it is known, but no name server lists it for this topic",

@@ -59,6 +59,7 @@ export const server = {
     notConsumed: "尚未消费：在任何队列中都没有位点",
     notBegun: "在 {{broker}} 上还没有位点：不知道将从何处开始消费",
     notAnswered: "{{peer}}尚未应答",
+    noMaster: "{{name}} 没有已知的主节点",
     replaced: "{{address}} 原为 {{name}}，现在应答的是另一个 Broker",
     otherBroker: "{{address}} 上应答的是另一个 Broker",
     notOfTopic: "已知该 Broker，但没有 Name server 为该 Topic 登记它",
