@@ -10,7 +10,9 @@ ADVICE: Final[Mapping[str, str]] = {
     "replica_lag_bytes": _BEHIND,
     "replica_lag_ms": _BEHIND,
     "replicas_out_of_sync": "Start the replica of {subject} that is missing, or wait until it has caught up; "
-    "below min_in_sync sends are refused.",
+    "one that takes no part by itself is named, with what to do, on the page of {subject} and by "
+    "`gantry brokers replicas {subject}`. "
+    "Below min_in_sync sends are refused.",
     "replicas_unclean": "Keep the other replicas of {subject} running until the unclean one has copied "
     "what it may lack.",
     "broker_without_master": "Sends to {subject} are refused. Start its replicas and a controller; "

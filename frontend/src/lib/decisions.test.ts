@@ -24,6 +24,7 @@ it("keeps in Chinese which replicas a sentence is about, and shows one that it d
   const t = (says: string) => whyIn(i18next.t, says)
   expect(t("replica 3 joined and replicas 1, 2 left the in-sync set")).toBe("副本 3 进入同步集合，副本 1, 2 离开")
   expect(t("b would have 1 replicas, but takes messages only with 2 in sync")).toBe("b 将只剩 1 个副本，而接收消息需要 2 个同步副本")
+  expect(reasonIn(i18next.t, "fewer replicas are in sync than minInSyncReplicas asks for; replica 3 does not join by itself: its log says why")).toMatch(/；副本 3 不会自行加入/)
   expect(t("the moon is full")).toBe("the moon is full")
   expect(reasonIn(i18next.t, "b 1 is not listed by any name server")).toBe("没有 Name server 登记 b 的进程 1")
 })

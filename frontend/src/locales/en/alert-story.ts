@@ -17,7 +17,7 @@ export const alertStory = {
   },
   alertAdvice: {
     behind: "See which replica of {{subject}} is behind: its disk, its network, or maxHaTransferByteInSecond.",
-    outOfSync: "Start the replica of {{subject}} that is missing, or wait until it has caught up; below min_in_sync sends are refused.",
+    outOfSync: "Start the replica of {{subject}} that is missing, or wait until it has caught up; one that takes no part by itself is named on the page of the broker, with what to do. Below min_in_sync sends are refused.",
     unclean: "Keep the other replicas of {{subject}} running until the unclean one has copied what it may lack.",
     withoutMaster: "Sends to {{subject}} are refused. Start its replicas and a controller; if it stays so, its page says why nobody is elected.",
     refusesSends: "The page of {{subject}} says why it takes no messages. If too few replicas are in sync, start or add what is missing, or lower min_in_sync and minInSyncReplicas.",

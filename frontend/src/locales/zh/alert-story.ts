@@ -20,7 +20,7 @@ export const alertStory: Shape<typeof english> = {
   },
   alertAdvice: {
     behind: "查看 {{subject}} 的哪个副本落后：检查其磁盘、网络或 maxHaTransferByteInSecond。",
-    outOfSync: "启动 {{subject}} 缺少的副本，或等它追上；少于 min_in_sync 时拒绝发送。",
+    outOfSync: "启动 {{subject}} 缺少的副本，或等它追上；不会自行加入的副本及处理办法见该 Broker 的页面。少于 min_in_sync 时拒绝发送。",
     unclean: "让 {{subject}} 的其他副本保持运行，直到不干净的副本补齐可能缺少的内容。",
     withoutMaster: "{{subject}} 拒绝发送。启动它的副本和一个控制器；若仍如此，其页面会说明为何无人当选。",
     refusesSends: "{{subject}} 的页面会说明为何拒绝发送。若同步副本过少，启动或补充缺少的副本，或调低 min_in_sync 与 minInSyncReplicas。",

@@ -7,6 +7,7 @@ import { useMay } from "@/hooks/use-rights"
 import type { Replica } from "@/lib/api-types"
 import type { ReplicaAction } from "../replica-target"
 import { ChangeReplica } from "./change-replica"
+import classes from "./replicas.module.css"
 
 interface ReplicaMenuProps {
   cluster: string
@@ -24,6 +25,7 @@ export function ReplicaMenu({ cluster, broker, replica, isStuck, leastNow }: Rep
   const id = replica.broker_id
   const mayChange = useMay("admin")
   const removal = replica.failover?.heard ? "remove-living" : "remove"
+  const whyNot = whyNoPromotion(replica)
   if (replica.role === "master") return null
   const button = (
     <ActionIcon variant="subtle" aria-label={t("replicas.actionsOf", { replica: id })}>
@@ -36,8 +38,9 @@ export function ReplicaMenu({ cluster, broker, replica, isStuck, leastNow }: Rep
       <Menu position="bottom-end">
         <Menu.Target>{button}</Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item disabled={!replica.failover?.in_sync} onClick={() => setAction("promote")}>
+          <Menu.Item disabled={whyNot !== null} onClick={() => setAction("promote")}>
             {t("replicas.actions.promote.open")}
+            {whyNot && <small className={classes.whyNot}>{t(`replicas.held.noPromotion.${whyNot}`)}</small>}
           </Menu.Item>
           <Menu.Item onClick={() => setAction(removal)}>{t(`replicas.actions.${removal}.open`)}</Menu.Item>
           {isStuck && <Menu.Item onClick={() => setAction("accept-loss")}>{t("replicas.actions.accept-loss.open")}</Menu.Item>}
@@ -46,4 +49,11 @@ export function ReplicaMenu({ cluster, broker, replica, isStuck, leastNow }: Rep
       {action && <ChangeReplica target={{ cluster, broker, replica: id, action }} leastNow={leastNow} onClose={() => setAction(null)} />}
     </>
   )
+}
+
+/** Why a replica cannot be made master by hand; null where it can be, as far as is known. */
+function whyNoPromotion({ held, failover }: Replica): "held" | "outOfSet" | "silent" | null {
+  if (held) return "held"
+  if (!failover?.in_sync) return "outOfSet"
+  return failover.heard === false ? "silent" : null
 }

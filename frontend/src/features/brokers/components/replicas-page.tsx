@@ -19,6 +19,7 @@ import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
 import { AdoptState } from "./adopt-state"
 import { ChangePolicy } from "./change-policy"
+import { HeldReplicas } from "./held-replicas"
 import { ReplicaTimeline } from "./replica-timeline"
 import { ReplicasTable } from "./replicas-table"
 import { StreamsTable } from "./streams-table"
@@ -50,7 +51,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
       <Page
         title={broker}
         updatedAt={query.dataUpdatedAt}
-        facts={known && t("replicas.answering", { n: known.replicas.filter(({ reachable }) => reachable).length, count: known.replicas.length })}
+        facts={known && factsOf(t, known.replicas)}
         actions={
           <>
             {known?.failover && <FormButton words={t("replicas.policy.open")} onOpen={() => setForm("policy")} />}
@@ -59,6 +60,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
         }
       >
         {known && <Banners replicas={known} onAdopt={() => setForm("adopt")} />}
+        {known && <HeldReplicas replicas={known.replicas} />}
         {known && <Figures replicas={known} />}
         <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
           {(replicas) => <ReplicasTable cluster={cluster} of={replicas} forget={forget} />}
@@ -69,6 +71,13 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
       </Page>
     </DockedPage>
   )
+}
+
+/** How many answer, and how many of these take no part. */
+function factsOf(t: TFunction, replicas: readonly Replica[]): string {
+  const answering = t("replicas.answering", { n: replicas.filter(({ reachable }) => reachable).length, count: replicas.length })
+  const held = replicas.filter((each) => each.held).length
+  return held === 0 ? answering : [answering, t("replicas.held.count", { count: held })].join(t("list.comma"))
 }
 
 /** Opens a form beside the page; without the right it stays visible, and says which is missing. */
@@ -141,7 +150,8 @@ function Figures({ replicas: { mode, master_id: masterId, replicas, failover, to
   const { t } = useTranslation()
   const format = useFormat()
   const master = replicas.find(({ broker_id: id }) => id === masterId)
-  const slaves = replicas.filter(({ role }) => role !== "master")
+  const slaves = replicas.filter(({ role, held }) => role !== "master" && !held)
+  const held = replicas.filter((each) => each.held)
   const silent = replicas.filter(({ reachable }) => !reachable)
   const isMasterSilent = master?.reachable !== true
   const now = told ?? failover
@@ -162,7 +172,8 @@ function Figures({ replicas: { mode, master_id: masterId, replicas, failover, to
           fact: silent.length > 0 ? t("replicas.silentIds", { ids: silent.map(({ broker_id: id }) => id).join(", ") }) : t("replicas.allAnswer"),
           tone: silent.length > 0 && !isMasterSilent ? "warn" : undefined,
         },
-        { label: t("replicas.furthest"), ...furthest(slaves, format.duration, t("replicas.unknownOf"), t("replicas.noSlave")) },
+        ...(held.length > 0 ? [{ label: t("replicas.held.label"), value: held.length, fact: t("replicas.silentIds", { ids: held.map(({ broker_id: id }) => id).join(", ") }), tone: "crit" as const }] : []),
+        { label: t("replicas.furthest"), ...furthest(slaves, format.duration, t("replicas.unknownOf"), t(held.length > 0 ? "replicas.held.noneFollows" : "replicas.noSlave")) },
         { label: t("replicas.end"), value: master?.log_end == null ? <Unknown reason={master?.reason} /> : bytes(master.log_end), fact: t("replicas.endWords") },
       ]}
     />

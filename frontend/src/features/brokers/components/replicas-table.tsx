@@ -10,6 +10,7 @@ import { Ago, Duration } from "@/components/values/time"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
+import { HeldState } from "./held-replicas"
 import { ReplicaMenu } from "./replica-menu"
 import classes from "./replicas.module.css"
 
@@ -88,8 +89,9 @@ function InSet({ replica: { failover } }: { replica: Replica }) {
   )
 }
 
-function State({ replica: { reachable, reason, last_seen_at: seen } }: { replica: Replica }) {
+function State({ replica: { reachable, reason, last_seen_at: seen, held } }: { replica: Replica }) {
   const { t } = useTranslation()
+  if (held) return <HeldState held={held} />
   return reachable ? (
     <Badge tone="quiet" icon={IconCircleCheck}>
       {t("broker.answers")}
@@ -108,15 +110,17 @@ function State({ replica: { reachable, reason, last_seen_at: seen } }: { replica
   )
 }
 
-function Behind({ replica: { role, behind_bytes: lacking, reachable, reason } }: { replica: Replica }) {
+function Behind({ replica: { role, behind_bytes: lacking, reachable, reason, held } }: { replica: Replica }) {
   const { t } = useTranslation()
   if (role === "master") return <NotApplicable />
+  if (held) return <Num value={null} reason={t("replicas.held.notBehind")} />
   return <Num value={lacking} write={bytes} reason={reachable ? t("replicas.noMasterEnd") : reason} />
 }
 
-function InTime({ replica: { role, behind_ms: ms, behind_bytes: lacking, reason } }: { replica: Replica }) {
+function InTime({ replica: { role, behind_ms: ms, behind_bytes: lacking, reason, held } }: { replica: Replica }) {
   const { t } = useTranslation()
   if (role === "master") return <NotApplicable />
+  if (held) return <Num value={null} reason={t("replicas.held.notBehind")} />
   if (ms === null) return <Num value={null} reason={lacking === null ? reason : t("replicas.noTime")} />
   return <Duration ms={ms} />
 }
