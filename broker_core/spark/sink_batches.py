@@ -1,13 +1,12 @@
 """Sends the messages of one task: in batches, each to one queue and stored as a whole or not at all.
 
 One request is in flight at a time, so a queue has the messages in the order of the task. What was sent and not
-confirmed is looked up before it is sent again (spark/README.md#sends-without-an-answer). With an origin, the unique ids
-of a batch are made from its content and its place: when a task runs again, it finds by them what it had sent.
+confirmed is looked up before it is sent again (spark/README.md#sends-without-an-answer). With an origin, the unique id
+of a row is made from its content and its place: when a task runs again, it finds by them what it had sent.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,10 +22,10 @@ from broker_core.protocol import properties as names
 from broker_core.protocol.bodies.queues import MessageQueue
 from broker_core.protocol.copies import COPIED_AT, COPIED_BY, JOB
 from broker_core.protocol.message import Message
-from broker_core.protocol.properties import format_properties
 from broker_core.spark.errors import BadOption, NotSent, RowRefused
 from broker_core.spark.outcomes import NotKnown
 from broker_core.spark.send_errors import PASSING, is_refusal
+from broker_core.spark.sink_ids import RowIds
 from broker_core.spark.sink_looks import Looks
 from broker_core.spark.sink_options import QueueSelector, SinkOptions
 from broker_core.spark.sink_rows import Row, is_alone, row_name
@@ -63,9 +62,7 @@ class Counts:
 
 @dataclass(slots=True)
 class _Waiting:
-    first: int
-    """The number of the first row."""
-    messages: list[Message] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     size: int = 0
 
 
@@ -89,7 +86,7 @@ class BatchSender:
         self._queues: dict[str, tuple[MessageQueue, ...]] = {}
         self._waiting: dict[tuple[str, MessageQueue | None], _Waiting] = {}
         self._task = self._turn = task
-        self._number = 0
+        self._row_ids: dict[tuple[str, MessageQueue | None, bool], RowIds] = {}
         self._free_at = time.monotonic()
         rate = options.messages_per_second
         self._per_batch = _MOST_MESSAGES if rate is None else max(1, min(_MOST_MESSAGES, rate // 10))
@@ -99,16 +96,16 @@ class BatchSender:
         queue = self._queue(row)
         message = row.message
         if is_alone(message):
-            self._send([message], queue, row.number)
+            self._send([row], queue)
             return
         size = _size_in_batch(message) + (_ORIGIN_BYTES if self._origin else 0)
-        waiting = self._waiting.setdefault((message.topic, queue), _Waiting(row.number))
-        if waiting.messages and waiting.size + size > self._options.batch_bytes:
+        waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
+        if waiting.rows and waiting.size + size > self._options.batch_bytes:
             self._flush(message.topic, queue)
-            waiting = self._waiting.setdefault((message.topic, queue), _Waiting(row.number))
-        waiting.messages.append(message)
+            waiting = self._waiting.setdefault((message.topic, queue), _Waiting())
+        waiting.rows.append(row)
         waiting.size += size
-        if len(waiting.messages) >= self._per_batch:
+        if len(waiting.rows) >= self._per_batch:
             self._flush(message.topic, queue)
 
     def finish(self) -> Counts:
@@ -118,8 +115,7 @@ class BatchSender:
         return self.counts
 
     def _flush(self, topic: str, queue: MessageQueue | None) -> None:
-        waiting = self._waiting.pop((topic, queue))
-        self._send(waiting.messages, queue, waiting.first)
+        self._send(self._waiting.pop((topic, queue)).rows, queue)
 
     def _queue(self, row: Row) -> MessageQueue | None:
         """Return the queue of a message; None for any, which each batch chooses for itself."""
@@ -156,14 +152,23 @@ class BatchSender:
         self._turn += 1
         return queues[self._turn % len(queues)]
 
-    def _send(self, messages: list[Message], queue: MessageQueue | None, first: int) -> None:
-        """Store messages of one topic in one queue; repeat while the broker is busy or away."""
-        topic, ids = messages[0].topic, self._ids(messages)
-        self._number += 1
-        messages = [self._with_origin(*each) for each in zip(messages, ids, strict=True)]
-        if self._origin is not None and self._was_sent_before(messages, ids[0]):
-            self.counts.known += len(messages)
+    def _send(self, rows: Sequence[Row], queue: MessageQueue | None) -> None:
+        """Store messages of one topic in one queue, but for those that an earlier attempt stored."""
+        messages = [row.message for row in rows]
+        if self._origin is None:
+            self._store(messages, self._producer.make_ids(len(rows)), queue, rows[0].number)
             return
+        row_ids = self._row_ids_of(messages[0], queue, self._origin)
+        ids = row_ids.of(messages)
+        known = row_ids.stored(ids, lambda unique_id: self._was_sent_before(messages, unique_id))
+        self.counts.known += known
+        if known < len(rows):
+            self._store(messages[known:], ids[known:], queue, rows[known].number)
+
+    def _store(self, messages: list[Message], ids: list[str], queue: MessageQueue | None, first: int) -> None:
+        """Store messages of one topic in one queue; repeat while the broker is busy or away."""
+        topic = messages[0].topic
+        messages = [self._with_origin(*each) for each in zip(messages, ids, strict=True)]
         failure: ClientError | None = None
         for pause_s in backoff(first_s=_FIRST_PAUSE_S, longest_s=_LONGEST_PAUSE_S, attempts=self._options.retries + 1):
             time.sleep(pause_s)
@@ -222,22 +227,15 @@ class BatchSender:
         time.sleep(self._free_at - now)
         self._free_at += count / rate
 
-    def _ids(self, messages: Sequence[Message]) -> list[str]:
-        """Return unique ids: with an origin those that the same batch has when it is sent again.
-
-        A batch with other content has other ids: so a wrong guess stores a message twice, and never leaves one out.
-        """
-        if self._origin is None:
-            return self._producer.make_ids(len(messages))
-        origin = self._origin
-        digest = hashlib.blake2b(digest_size=12)
-        digest.update(f"{origin.replay_id}\0{origin.batch_id}\0{origin.task}\0{self._number}\0".encode())
-        for message in messages:
-            text = format_properties(message.properties).encode()
-            digest.update(b"%d %d %d " % (len(message.body), len(text), message.flag))
-            digest.update(message.body)
-            digest.update(text)
-        return [f"{digest.hexdigest().upper()}{index:08X}" for index in range(len(messages))]
+    def _row_ids_of(self, message: Message, queue: MessageQueue | None, origin: Origin) -> RowIds:
+        """Return the ids of a row's place; what is sent alone overtakes rows that wait for their batch."""
+        place = message.topic, queue, is_alone(message)
+        found = self._row_ids.get(place)
+        if found is None:
+            at = () if queue is None else (queue.broker_name, queue.queue_id)
+            found = RowIds(origin.replay_id, origin.batch_id, origin.task, message.topic, place[2], *at)
+            self._row_ids[place] = found
+        return found
 
     def _with_origin(self, message: Message, unique_id: str) -> Message:
         properties = message.properties | {names.UNIQ_KEY: unique_id}

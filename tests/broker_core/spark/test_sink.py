@@ -115,15 +115,28 @@ def test_a_batch_that_is_sent_again_is_recognised(session: BlockingSession, topi
     assert len(everything(session, topic)) == 50
 
 
-def test_only_a_batch_of_the_same_content_is_taken_for_the_same(session: BlockingSession, topic: str) -> None:
-    send(session, topic, {"body": ["1", "2"]}, origin=FIRST)
-    for rows, origin in (
-        ({"body": ["1", "3"]}, FIRST),
-        ({"body": ["1", "2"]}, Origin("r2", "", 0)),
-        ({"body": ["1", "2"]}, Origin("r1", "7", 0)),
+@pytest.mark.parametrize("selector", [QueueSelector.ROUND_ROBIN, QueueSelector.KEY])
+def test_rows_are_recognised_however_they_are_cut_into_batches(
+    session: BlockingSession, topic: str, selector: QueueSelector
+) -> None:
+    rows = {"body": numbers(50), "key": numbers(50)}
+    send(session, topic, {name: column[:30] for name, column in rows.items()}, selector, FIRST, messages_per_second=70)
+    cut = [{"batch_bytes": 4_000}, {"batch_bytes": 40_000}, {"messages_per_second": 110}]
+    first, *others = [send(session, topic, rows, selector, FIRST, **options) for options in cut]
+    assert (first.sent, first.known) == (20, 30)
+    assert others == [Counts(0, 50, 0)] * 2
+    assert sorted(message.body for message in everything(session, topic)) == sorted(map(str.encode, numbers(50)))
+
+
+def test_only_rows_of_the_same_content_are_taken_for_the_same(session: BlockingSession, topic: str) -> None:
+    send(session, topic, {"body": ["1", "2", "2"]}, origin=FIRST)
+    for rows, origin, sent in (
+        ({"body": ["1", "3", "2"]}, FIRST, 2),
+        ({"body": ["1", "2", "2"]}, Origin("r2", "", 0), 3),
+        ({"body": ["1", "2", "2"]}, Origin("r1", "7", 0), 3),
     ):
-        assert send(session, topic, rows, origin=origin).sent == 2
-    assert len(everything(session, topic)) == 8
+        assert send(session, topic, rows, origin=origin).sent == sent
+    assert len(everything(session, topic)) == 11
 
 
 def test_without_an_origin_the_same_rows_are_sent_again(session: BlockingSession, topic: str) -> None:
