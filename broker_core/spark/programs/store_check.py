@@ -29,7 +29,10 @@ def check_store(run: Run) -> ProgramResult:
     if wanted != STORE:
         raise BadRequest(f"check={wanted!r}: {STORE}")
     if not folders:
-        raise BadRequest("cluster: only a store whose files are on this machine can be checked")
+        raise BadRequest(
+            "cluster: only the store of a broker that this machine runs without replicas can be checked; "
+            "of a replica, `python -m broker_core.store verify FOLDER` does the same"
+        )
 
     try:
         with run.timed("checking"), ExitStack() as opened:

@@ -59,4 +59,4 @@ def test_each_store_of_several_brokers_is_checked(tmp_path: Path) -> None:
 def test_only_a_store_of_this_machine_is_checked(tmp_path: Path) -> None:
     running = program(tmp_path, None)
     assert running.run_here({"check": "store"}, None) == 2
-    assert "whose files are on this machine" in running.read("result.json")["reason"]
+    assert "of a broker that this machine runs without replicas" in running.read("result.json")["reason"]
