@@ -75,18 +75,6 @@ describe("the page of one broker name", () => {
     expect(screen.getAllByText("no name server lists a master").length).toBeGreaterThan(0)
   })
 
-  it("shows who takes no part by itself as stopped, never as caught up, and says what to do", async () => {
-    const held = { code: "ahead", reason: "the master has this log up to 1294 only", common_end: 1_294, more_bytes: 1_665, advice: "keep a copy" }
-    openLed({}, [led(2, {}, "master"), replica(1, { held, log_end: 2_959, behind_bytes: null, behind_ms: null, failover: led(1, { in_sync: false }).failover })])
-    const row = await rowOf("10.0.0.2:10911")
-    expect(row.getByText("Stopped for good: its log goes on beyond the master's")).toBeTruthy()
-    expect(row.queryByText("Answers")).toBeNull()
-    expect(row.getAllByLabelText("Not known: it does not follow: its log is not the master's")).toHaveLength(2)
-    expect(screen.getByText("2 of 2 replicas answer, 1 takes no part")).toBeTruthy()
-    expect(screen.getByText("no slave follows")).toBeTruthy()
-    expect(screen.getByText(/its log goes on to 2,959, and the master has it up to 1,294 only \(1,665 B that the master lacks\)\. Its folder may be the last copy/)).toBeTruthy()
-  })
-
   it("says that the replicas could not be read", async () => {
     refuse(REPLICAS, 503, "NO_ROUTE", "No name server answers.")
     renderApp(<ReplicasPage cluster="local" broker="broker-a" />)

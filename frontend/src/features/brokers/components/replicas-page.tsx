@@ -60,7 +60,6 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
         }
       >
         {known && <Banners replicas={known} onAdopt={() => setForm("adopt")} />}
-        {known && <HeldReplicas replicas={known.replicas} />}
         {known && <Figures replicas={known} />}
         <QueryPanel query={query} title={t("replicas.title")} note={t("replicas.note")} what={t("replicas.failed", { broker })}>
           {(replicas) => <ReplicasTable cluster={cluster} of={replicas} forget={forget} />}
@@ -95,6 +94,7 @@ function Banners({ replicas, onAdopt }: { replicas: Replicas; onAdopt: () => voi
     <>
       <NotTold of={replicas} />
       <Troubles of={replicas} onAdopt={onAdopt} />
+      <HeldReplicas replicas={replicas.replicas} />
     </>
   )
 }
@@ -151,7 +151,6 @@ function Figures({ replicas: { mode, master_id: masterId, replicas, failover, to
   const format = useFormat()
   const master = replicas.find(({ broker_id: id }) => id === masterId)
   const slaves = replicas.filter(({ role, held }) => role !== "master" && !held)
-  const held = replicas.filter((each) => each.held)
   const silent = replicas.filter(({ reachable }) => !reachable)
   const isMasterSilent = master?.reachable !== true
   const now = told ?? failover
@@ -172,13 +171,21 @@ function Figures({ replicas: { mode, master_id: masterId, replicas, failover, to
           fact: silent.length > 0 ? t("replicas.silentIds", { ids: silent.map(({ broker_id: id }) => id).join(", ") }) : t("replicas.allAnswer"),
           tone: silent.length > 0 && !isMasterSilent ? "warn" : undefined,
         },
-        ...(held.length > 0 ? [{ label: t("replicas.held.label"), value: held.length, fact: t("replicas.silentIds", { ids: held.map(({ broker_id: id }) => id).join(", ") }), tone: "crit" as const }] : []),
-        { label: t("replicas.furthest"), ...furthest(slaves, format.duration, t("replicas.unknownOf"), t(held.length > 0 ? "replicas.held.noneFollows" : "replicas.noSlave")) },
+        ...heldOf(t, replicas),
+        { label: t("replicas.furthest"), ...furthest(slaves, format.duration, t("replicas.unknownOf"), noSlaveIn(t, replicas)) },
         { label: t("replicas.end"), value: master?.log_end == null ? <Unknown reason={master?.reason} /> : bytes(master.log_end), fact: t("replicas.endWords") },
       ]}
     />
   )
 }
+
+/** Those that take no part by themselves; no figure where there are none. */
+function heldOf(t: TFunction, replicas: readonly Replica[]): KeyFigure[] {
+  const ids = replicas.filter((each) => each.held).map(({ broker_id: id }) => id)
+  return ids.length === 0 ? [] : [{ label: t("replicas.held.label"), value: ids.length, fact: t("replicas.silentIds", { ids: ids.join(", ") }), tone: "crit" }]
+}
+
+const noSlaveIn = (t: TFunction, replicas: readonly Replica[]) => t(replicas.some((each) => each.held) ? "replicas.held.noneFollows" : "replicas.noSlave")
 
 const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 
