@@ -1,20 +1,22 @@
-"""The replicas of a broker name: a master and a slave of one cluster, then the master alone."""
+"""The replicas of a broker name: a master and a slave of one cluster, then the master alone; and those of controllers."""
 
 from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
+from broker_core.client.blocking import LoopThread
 from tests.browser.pages import Console
 from tests.browser.shots import DESK, PHONE, shoot
 from tests.support.cluster import RunningBroker, started_broker
+from tests.support.replica_group import replica_group
 
 pytestmark = pytest.mark.browser
 
@@ -68,3 +70,40 @@ def test_master_and_slave_are_told_apart_and_a_silent_one_is_unknown(
         shoot(console.page, "replicas-silent")
     finally:
         silent.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def grow(http: httpx.Client, tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Start one more replica of `b`, of which controllers lead two; their cluster is in the console while a test runs."""
+    thread, stack = LoopThread("replicas"), AsyncExitStack()
+    try:
+        group = thread.run(stack.enter_async_context(replica_group(tmp_path)), timeout_s=60)
+        added = http.post("/clusters", json={"name": CLUSTER, "name_servers": [group.name_server]})
+        assert added.status_code == 201, added.text
+        yield lambda: thread.run(group.start(3), timeout_s=60) and None
+        http.delete(f"/clusters/{CLUSTER}", headers={"If-Match": "*"})
+    finally:
+        thread.run(stack.aclose(), timeout_s=60)
+
+
+def test_one_more_replica_is_previewed_with_its_file_and_greeted_when_it_has_come(
+    console: Console, grow: Callable[[], None]
+) -> None:
+    console.open(f"/broker/b?cluster={CLUSTER}")
+    expect(console.main.get_by_text("2 of 2 replicas answer")).to_be_visible()
+    for name, size in (("led-phone", PHONE), ("led-desk", DESK)):
+        shoot(console.page, name, size=size)
+    console.main.get_by_role("button", name="Add a replica…").click()
+    form = console.page.get_by_role("complementary", name="Add a replica to b")
+    form.get_by_label("Address of its machine").fill("10.0.0.14")
+    expect(form.get_by_text("brokerIP1=10.0.0.14")).to_be_visible()
+    expect(form.get_by_text("systemctl enable --now gantry-broker@b")).to_be_visible()
+    for name, size in (("add-phone", PHONE), ("add-desk", DESK)):
+        shoot(console.page, name, size=size)
+
+    grow()
+
+    expect(form.get_by_role("status")).to_contain_text("Replica 3 has come")
+    expect(form.get_by_role("status")).to_contain_text("is in the in-sync set")
+    expect(console.main.get_by_text("in sync 1, 2, 3").first).to_be_visible()
+    shoot(console.page, "add-came")

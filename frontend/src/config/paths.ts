@@ -37,6 +37,7 @@ export const paths = {
   brokerSettings: (c: string, broker: string, id = 0) => `${cluster(c)}/brokers/${part(broker)}/config${ofProcess(id)}`,
   brokerSettingsPreview: (c: string, broker: string, id = 0) => `${cluster(c)}/brokers/${part(broker)}/config:preview${ofProcess(id)}`,
   replicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas`,
+  newReplica: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas/new`,
   replicaHistory: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/replicas/history`,
   replicaPolicy: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}/policy`,
   adoptReplicas: (c: string, broker: string) => `${cluster(c)}/brokers/${part(broker)}:adopt`,

@@ -24,7 +24,7 @@ export const percent = (ratio: number): string => `${percentNumber(ratio)} %`
 
 const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"] as const
 
-/** Decimal units; one decimal from GB on, none below. */
+/** Decimal units; one decimal from GB on, and below 10 MB: 2 MB would be 1.5 as well as 2.4. */
 export function bytes(value: number): string {
   if (value < 10_000) return `${exact.format(value)} B`
   let unit = 0
@@ -33,7 +33,7 @@ export function bytes(value: number): string {
     rest /= 1000
     unit += 1
   }
-  return `${unit >= 3 ? oneDecimal.format(rest) : exact.format(rest)} ${BYTE_UNITS[unit] ?? "B"}`
+  return `${unit >= 3 || (unit === 2 && rest < 9.95) ? oneDecimal.format(rest) : exact.format(rest)} ${BYTE_UNITS[unit] ?? "B"}`
 }
 
 const COMPACT = [

@@ -10,7 +10,7 @@ describe("values of metrics", () => {
     expect(measured("group_time_lag_ms", 90_000, write)).toBe("90 s")
     expect(measured("broker_disk_used", 0.614, write)).toBe("61.4 %")
     expect(measured("dead_letters_per_hour", 41, write)).toBe("41/h")
-    expect(measured("replica_lag_bytes", 3 * 1_048_576, write)).toBe("3 MB")
+    expect(measured("replica_lag_bytes", 3 * 1_048_576, write)).toBe("3.1 MB")
     expect(measured("controller_engine_used", 0.5, write)).toBe("50.0 %")
   })
 

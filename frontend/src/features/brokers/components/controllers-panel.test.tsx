@@ -25,7 +25,7 @@ describe("the controllers of a cluster", () => {
   it("tell who leads since when, what keeps their decisions, and how long the last one took", async () => {
     show([controller("n1:9876", { leading: true, led_since: AT }), controller("n2:9876", { last_decision_ms: null })])
     const leader = await rowOf("n1:9876")
-    for (const words of ["Leads", "etcd 3.4.23", "900 ms", "12 ms", "82 kB of 2 MB"]) expect(leader.getByText(words)).toBeTruthy()
+    for (const words of ["Leads", "etcd 3.4.23", "900 ms", "12 ms", "82 kB of 2.0 MB"]) expect(leader.getByText(words)).toBeTruthy()
     expect(leader.getByRole("time")).toBeTruthy()
     const other = await rowOf("n2:9876")
     expect(other.getByText("Stands by")).toBeTruthy()

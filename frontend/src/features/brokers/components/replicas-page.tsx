@@ -17,6 +17,7 @@ import { isStoredOnly, whyIn } from "@/lib/decisions"
 import { bytes } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
 import { useReplicas } from "../api/get-replicas"
+import { AddReplica } from "./add-replica"
 import { AdoptState } from "./adopt-state"
 import { ChangePolicy } from "./change-policy"
 import { HeldReplicas } from "./held-replicas"
@@ -39,10 +40,11 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
   const { t } = useTranslation()
   const query = useReplicas(cluster, broker)
   const known = query.data
-  const [form, setForm] = useState<"policy" | "adopt" | null>(null)
+  const [form, setForm] = useState<"add" | "policy" | "adopt" | null>(null)
   const close = () => setForm(null)
   const leastNow = (known?.told ?? known?.failover)?.effective_min_in_sync ?? null
   const forms = {
+    add: known && <AddReplica cluster={cluster} broker={broker} replicas={known.replicas} onClose={close} />,
     policy: <ChangePolicy cluster={cluster} broker={broker} leastNow={leastNow} onClose={close} />,
     adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} leastNow={leastNow} onClose={close} />,
   }
@@ -54,7 +56,12 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
         facts={known && factsOf(t, known.replicas)}
         actions={
           <>
-            {known?.failover && <FormButton words={t("replicas.policy.open")} onOpen={() => setForm("policy")} />}
+            {known?.failover && (
+              <>
+                <FormButton words={t("replicas.add.open")} onOpen={() => setForm("add")} />
+                <FormButton words={t("replicas.policy.open")} onOpen={() => setForm("policy")} />
+              </>
+            )}
             <CurlButton request={{ path: paths.replicas(cluster, broker) }} />
           </>
         }

@@ -272,7 +272,7 @@ describe("the page of a job", () => {
     const text = `${"2026-11-21T06:00:00Z INFO a line\n".repeat(510)}[2,000,000 bytes of this log are left out: it may have 16 MiB]\n`
     answer(LOG, ({ query }: { query: URLSearchParams }) => ({ body: query.get("offset") === "0" ? { text, next_offset: text.length } : { text: "", next_offset: text.length } }))
     show({ state: "failed", finished_at: "2026-11-21T07:00:00Z", log_bytes: text.length })
-    expect(await screen.findByText("2 MB of this log are left out: a log may have 16 MiB. Its beginning and its end are kept.")).toBeTruthy()
+    expect(await screen.findByText("2.0 MB of this log are left out: a log may have 16 MiB. Its beginning and its end are kept.")).toBeTruthy()
     expect(screen.getByText("The newest 500 of 511 lines. The download has all of them.")).toBeTruthy()
     await waitFor(() => expect(screen.getByLabelText<HTMLButtonElement>("Download the log").disabled).toBe(false))
   })
