@@ -283,7 +283,7 @@ def _set_policy(state: NameState, command: SetPolicy) -> Decided:
     if not 1 <= policy.min_in_sync <= max(len(state.replicas), 1):
         raise Refused(
             ResponseCode.CONTROLLER_INVALID_REQUEST,
-            f"min_in_sync of {state.name} is from 1 to the number of its replicas, {len(state.replicas)}, "
+            f"{state.name} has {len(state.replicas)} replicas, so min_in_sync is 1 to {max(len(state.replicas), 1)}, "
             f"not {policy.min_in_sync}",
         )
     return (state, "") if policy == state.policy else (replace(state, policy=policy), "policy")

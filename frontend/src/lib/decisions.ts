@@ -59,7 +59,7 @@ export const DECISIONS: readonly [DecisionKey, RegExp][] = [
   ["isMaster", /^[Rr]eplica (?<id>\d+)(?: is the master of \S+(?: in epoch \d+)?| of \S+ is master| is master)$/],
   ["lastInSync", /^[Nn]o other replica of (?<name>\S+) is known to have every acknowledged message$/],
   ["tooFewLeft", /^(?<name>\S+) would have (?<n>\d+) replicas, but takes messages only with (?<least>\d+) in sync$/],
-  ["leastOutside", /^[Mm]in_in_sync of (?<name>\S+) is from 1 to the number of its replicas, (?<most>\d+), not (?<value>\d+)$/],
+  ["leastOutside", /^(?<name>\S+) has (?<most>\d+) replicas, so min_in_sync is 1 to \d+, not (?<value>\d+)$/],
   ["noLoss", /^[Nn]othing need be lost: replica (?<id>\d+) of (?<name>\S+) has every acknowledged message$/],
   ["notHeard", /^[Rr]eplica (?<id>\d+) of (?<name>\S+) is not heard(?: in the life that it registered|: start it, or go on without it)$/],
   ["notInSync", /^[Rr]eplica (?<id>\d+)(?: of \S+ may lack acknowledged messages: it)? is not in sync$/],
