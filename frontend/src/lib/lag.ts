@@ -12,5 +12,8 @@ export const isGrowing = (group: Pick<GroupSummary, "state" | "delivery">): bool
 /** What comes out of a cluster is what its brokers delivered; who reads only some groups sees what those consumed. */
 export const outWord = ({ limited }: { limited?: boolean }) => (limited ? "overview.consumed" : "overview.out") as "overview.consumed" | "overview.out"
 
+/** Whose age it is: the figure is of the process that was started last. */
+export const upWord = ({ brokers }: { brokers: readonly unknown[] }) => (brokers.length > 1 ? "overview.upYoungest" : "overview.up")
+
 /** The known part of a sum, with a plus when some parts are unknown: 184,220+. */
 export const withUnknown = (text: string, unknownParts: number): string => (unknownParts > 0 ? `${text}+` : text)

@@ -9,6 +9,7 @@ export const overview = {
     deadLetters: "Dead letters",
     disk: "Disk",
     up: "Broker up",
+    upYoungest: "Youngest process up",
     topics_one: "{{count, number}} topic",
     topics_other: "{{count, number}} topics",
     groups_one: "{{count, number}} group",

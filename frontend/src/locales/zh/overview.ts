@@ -9,6 +9,7 @@ export const overview = {
     deadLetters: "死信",
     disk: "磁盘",
     up: "Broker 运行时间",
+    upYoungest: "最近启动的进程已运行",
     topics_other: "{{count, number}} 个 Topic",
     groups_other: "{{count, number}} 个消费组",
     allGroups: "面向全部消费组，含重复投递",

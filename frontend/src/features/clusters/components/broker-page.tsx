@@ -17,7 +17,7 @@ import { useFormat } from "@/hooks/use-format"
 import type { Broker, Overview } from "@/lib/api-types"
 import { bytes, percentNumber, rate } from "@/lib/format"
 import { IconCircleCheck, IconPlugConnectedX } from "@tabler/icons-react"
-import { outWord, withUnknown } from "@/lib/lag"
+import { outWord, upWord, withUnknown } from "@/lib/lag"
 import { reasonIn } from "@/lib/reasons"
 import { useOverview } from "../api/get-overview"
 import { ClusterFacts } from "./cluster-facts"
@@ -84,7 +84,7 @@ function Figures({ overview }: { overview: Overview }) {
         },
         { label: t("overview.in"), value: overview.in_rate === null ? <Unknown /> : rate(overview.in_rate), unit: overview.in_rate === null ? undefined : "/s" },
         { label: t(outWord(overview)), value: overview.out_rate === null ? <Unknown /> : rate(overview.out_rate), unit: overview.out_rate === null ? undefined : "/s" },
-        { label: t("overview.up"), value: uptime === null ? <Unknown /> : format.duration(uptime) },
+        { label: t(upWord(overview)), value: uptime === null ? <Unknown /> : format.duration(uptime) },
       ]}
     />
   )

@@ -6,7 +6,7 @@ import { useFormat } from "@/hooks/use-format"
 import { usePhone } from "@/hooks/use-media"
 import type { Overview } from "@/lib/api-types"
 import { count, percentNumber, rate, signed } from "@/lib/format"
-import { isGrowing, outWord, withUnknown } from "@/lib/lag"
+import { isGrowing, outWord, upWord, withUnknown } from "@/lib/lag"
 
 /** The strip: what the cluster does, in seven numbers; what is not known says so, and what it was. */
 export function OverviewFigures({ overview }: { overview: Overview }) {
@@ -82,7 +82,7 @@ function useMachineFigures(overview: Overview): KeyFigure[] {
   return [
     { ...figureOf("disk_used_ratio", t("overview.disk"), percentNumber, forecast, "%"), tone: disk !== null && disk > 0.85 ? "crit" : undefined },
     {
-      label: t("overview.up"),
+      label: t(upWord(overview)),
       value: uptime === null ? <Unknown reason={overview.unknown_reason} /> : format.duration(uptime),
       fact: brokers.length === 0 ? t(overview.name_server_reason ?? overview.unknown_reason ? "states.unknown" : "overview.noBroker") : t("overview.answering", { n: answering, count: brokers.length }),
       tone: answering < brokers.length ? "crit" : undefined,
