@@ -23,7 +23,7 @@ type ReasonKey =
   | "busy" | "notServed" | "notServedType" | "noLeases" | "noAssignment" | "noMessageTypes" | "noScheduled" | "noGroupConfig" | "noController" | "noProducers" | "noSenders" | "noPurge" | "noLitePull" | "tagsAlone"
   | "malformed" | "noBrokers" | "noCluster" | "noSession" | "refusedSilently" | "refusedBecause" | "unlisted" | "notConsumed" | "notBegun" | "justAdded" | "notSampled"
   | "notAnswered" | "noMaster" | "replaced" | "otherBroker" | "notOfTopic" | "noSetting" | "noTopicNamed" | "noGroupNamed" | "ofBrokers" | "ofBrokersOrGroup" | "noOffsetIn" | "noOffset"
-  | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
+  | "noMasterListed" | "noMasterListedOf" | "purgeMost" | "keysEnded" | "noNativeClient" | "perhapsNoNativeClient" | "lists" | "notListedBy" | "listsNone" | "noTime" | "ms"
   | "nobodyAnswers" | "ownerOff" | "ownerGone" | "tokenRevoked" | "tokenExpired" | "consumedWhen" | "copiesOfReplays" | "retriesCut" | "numberFrom" | "eitherOr" | "nameOf" | "hours" | "accessKeys" | "networks" | "levels" | "noConsumerGroup" | "keepsAtMost" | "tooFar" | "cancelledBy" | "pausedBy" | "timeLimit" | "workerLost"
 
 /** The sentences in which the server says why nobody answered, and what each is called here. */
@@ -100,6 +100,8 @@ const REASONS: readonly [ReasonKey, RegExp][] = [
   ["ownerGone", /^The user by whose rights it runs does not exist any more\.$/],
   ["tokenRevoked", /^The token '(?<token>[^']+)' of '(?<user>[^']+)', by whose rights it runs, was revoked\.$/],
   ["tokenExpired", /^The token '(?<token>[^']+)' of '(?<user>[^']+)', by whose rights it runs, expired at (?<time>\S+)\.$/],
+  ["noMasterListed", /^no name server lists a master$/],
+  ["noMasterListedOf", /^no name server lists a master of (?<name>\S+)$/],
   ["listsNone", /^the name servers list no broker$/],
   ["consumedWhen", /^Brokers do not record when a group consumed a message\.$/],
   ["copiesOfReplays", /^Copies that replays wrote to other topics are not looked for; the reports of these jobs name them\.$/],

@@ -80,6 +80,8 @@ export const server = {
     lists_other: "lists {{n}} brokers",
     notListedBy: "not listed by {{names}}",
     nobodyAnswers: "no broker answers",
+    noMasterListed: "no name server lists a master",
+    noMasterListedOf: "no name server lists a master of {{name}}",
     listsNone: "the name servers list no broker",
     consumedWhen: "Brokers do not record when a group consumed a message.",
     copiesOfReplays: "Copies that replays wrote to other topics are not looked for; the reports of these jobs name them.",

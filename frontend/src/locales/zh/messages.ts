@@ -40,7 +40,7 @@ export const messages = {
     none: "没有消息",
     noneRead: "无法读取消息",
     unread: "未读取 {{broker}}：{{reason}}",
-    fromSlave: "{{broker}} 最新的消息可能缺失：读取的是从节点 {{id}}，因为{{reason}}",
+    fromSlave: "{{broker}} 最新的消息可能缺失：读取的是从节点 {{id}}，原因：{{reason}}",
     noneNext: "范围内已全部读完。",
     notAllRead: "范围内尚有未读取的部分，可能还有消息。",
     notThere: "不存在",

@@ -79,6 +79,8 @@ export const server = {
     lists_other: "登记了 {{n}} 个 Broker",
     notListedBy: "{{names}} 未登记",
     nobodyAnswers: "没有 Broker 应答",
+    noMasterListed: "没有 Name server 登记了主节点",
+    noMasterListedOf: "没有 Name server 登记了 {{name}} 的主节点",
     listsNone: "Name server 没有登记任何 Broker",
     consumedWhen: "Broker 不记录消费组何时消费了消息。",
     copiesOfReplays: "未查找重放写入其他 Topic 的副本，这些任务的报告中列有它们。",
