@@ -168,15 +168,15 @@ function Figures({ replicas: { mode, master_id: masterId, replicas, failover, to
         {
           label: t("replicas.master"),
           value: master ? master.broker_id : <Unknown reason={noMaster} />,
-          fact: !master ? noMaster : isMasterSilent ? t("cluster.silent") : master.address,
+          fact: !master ? noMaster : isMasterSilent ? t("cluster.silent") : <Address of={master.address} />,
           tone: isMasterSilent ? "crit" : undefined,
         },
-        ...(now ? decided(now, t) : []),
+        ...(now ? decided(now, isMasterSilent, t) : []),
         {
           label: t("replicas.silent"),
           value: silent.length,
           fact: silent.length > 0 ? t("replicas.silentIds", { ids: silent.map(({ broker_id: id }) => id).join(", ") }) : t("replicas.allAnswer"),
-          tone: silent.length > 0 && !isMasterSilent ? "warn" : undefined,
+          tone: silent.length > 0 ? "warn" : undefined,
         },
         ...heldOf(t, replicas),
         { label: t("replicas.furthest"), ...furthest(slaves, format.duration, t("replicas.unknownOf"), noSlaveIn(t, replicas)) },
@@ -204,18 +204,33 @@ function furthest(slaves: Replica[], duration: (ms: number) => string, unknown: 
   return { value: bytes(last.behind_bytes ?? 0), fact: last.behind_ms === null ? "—" : duration(last.behind_ms) }
 }
 
-/** Epoch and in-sync set; the set is warm while a replica is missing in it. */
-function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, effective_min_in_sync: effective }: NonNullable<Replicas["told"]>, t: TFunction): KeyFigure[] {
+/** A line breaks behind the host, never inside the port. */
+function Address({ of: address }: { of: string }) {
+  const end = address.lastIndexOf(":") + 1
+  return (
+    <span>
+      {address.slice(0, end)}
+      <wbr />
+      <span className={classes.port}>{address.slice(end)}</span>
+    </span>
+  )
+}
+
+/**
+ * Epoch and in-sync set; the set is warm while a replica is missing in it, or while none may fail. Under a silent master
+ * that one and who else is silent are the two warm cells.
+ */
+function decided({ epoch, last, in_sync: set, replicas, min_in_sync: policy, effective_min_in_sync: effective }: NonNullable<Replicas["told"]>, isMasterSilent: boolean, t: TFunction): KeyFigure[] {
   const least = effective ?? policy
   const isShort = set.length < least
   const enough = effective === null ? "replicas.enoughByPolicy" : set.length === effective ? "replicas.enoughBarely" : "replicas.enough"
   return [
-    { label: t("replicas.epoch"), value: epoch, fact: <span className={classes.wrapped}>{whyIn(t, last.why)}</span> },
+    { label: t("replicas.epoch"), value: epoch, fact: <span className={classes.wrapped}>{t("replicas.lastChange", { why: whyIn(t, last.why) })}</span> },
     {
       label: t("replicas.set"),
       value: set.join(", "),
       fact: <span className={classes.wrapped}>{isShort ? t("replicas.fewer", { n: set.length, count: least }) : t(enough, { count: least })}</span>,
-      tone: isShort ? "crit" : set.length < replicas.length ? "warn" : undefined,
+      tone: isMasterSilent ? undefined : isShort ? "crit" : set.length < replicas.length || set.length === effective ? "warn" : undefined,
     },
   ]
 }
