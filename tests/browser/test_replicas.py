@@ -1,4 +1,4 @@
-"""The replicas of a broker name: a master and a slave of one cluster, then the master alone; and those of controllers."""
+"""The replicas of a broker name: a master and a slave, then the master alone; and those that controllers lead."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_master_and_slave_are_told_apart_and_a_silent_one_is_unknown(
 
 @pytest.fixture
 def grow(http: httpx.Client, tmp_path: Path) -> Iterator[Callable[[], None]]:
-    """Start one more replica of `b`, of which controllers lead two; their cluster is in the console while a test runs."""
+    """Start one more replica of `b`, of which controllers lead two, in a cluster that the console knows."""
     thread, stack = LoopThread("replicas"), AsyncExitStack()
     try:
         group = thread.run(stack.enter_async_context(replica_group(tmp_path)), timeout_s=60)

@@ -150,7 +150,7 @@ describe("the page of one broker name", () => {
     answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, told: null, last_known: null, replicas: [replica(0)], streams: [stream], streams_reason: null, silent_name_servers: [] })
     const { unmount } = renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
     const row = await rowOf("10.0.0.2:51234")
-    for (const words of ["Near", "990", "10 B", "4,096 B"]) expect(row.getByText(words)).toBeTruthy()
+    for (const words of ["Keeps up", "990", "10 B", "4,096 B"]) expect(row.getByText(words)).toBeTruthy()
     expect(row.getByLabelText("Not known: slaves in static mode do not tell their id")).toBeTruthy()
     unmount()
     answer(REPLICAS, { broker: "broker-a", at: AT, mode: "static", master_id: 0, failover: null, failover_reason: null, told: null, last_known: null, replicas: [replica(0)], streams: null, streams_reason: "it is gone", silent_name_servers: [] })
@@ -174,6 +174,25 @@ describe("the page of one broker name", () => {
     openLed({}, [led(1, {}, "master"), led(2)])
     for (const words of ["replica 4 is new", "replica 3 was removed", "replica 5 is new (controller n1)"]) expect(await screen.findByText(words)).toBeTruthy()
     expect(screen.queryByText("replica 5 is new")).toBeNull()
+  })
+
+  it("warns of a set of which none may fail, and calls the last change what it is", async () => {
+    openLed({ in_sync: [1, 2], effective_min_in_sync: 2, last: { why: "replica 1 started", by: "n1", at: AT } }, [led(1, {}, "master"), led(2)])
+    expect((await screen.findByText("sends need 2: one more failure stops them")).closest("[data-tone]")?.getAttribute("data-tone")).toBe("warn")
+    expect(screen.getByText("last change: replica 1 started")).toBeTruthy()
+  })
+
+  it("warns of who is silent also where the master is", async () => {
+    const silent = { reachable: false, reason: "broker-a refused the connection", behind_bytes: null }
+    openLed({ in_sync: [1, 2], replicas: [1, 2, 3] }, [{ ...led(1, {}, "master"), ...silent }, { ...led(2), ...silent }, led(3, { in_sync: false })])
+    expect((await screen.findByText("replica 1, 2")).closest("[data-tone]")?.getAttribute("data-tone")).toBe("warn")
+  })
+
+  it("lets a small lag look small", async () => {
+    openLed({}, [led(1, {}, "master"), { ...led(2), behind_bytes: 1_000, behind_ms: 107 }])
+    expect(await screen.findByText("10 MB")).toBeTruthy()
+    const load = (await rowOf("10.0.0.3:10911")).getByText("1,000 B").closest("tr")?.querySelector<HTMLElement>('[data-tone="normal"]')
+    expect(parseFloat(load?.style.width ?? "100")).toBeLessThan(1)
   })
 
   it("asks for no decisions where roles are fixed", async () => {
@@ -354,13 +373,13 @@ describe("the page of one broker name", () => {
   it("says in the form why a change of the policy is refused", async () => {
     const policy = "/api/v1/clusters/local/brokers/broker-a/policy"
     answer(`GET ${policy}`, { min_in_sync: 2, unclean_allowed: false })
-    refuse(`PATCH ${policy}`, 409, "CONFLICT", "min_in_sync of broker-a is from 1 to the number of its replicas, 2, not 3")
+    refuse(`PATCH ${policy}`, 409, "CONFLICT", "broker-a has 2 replicas, so min_in_sync is 1 to 2, not 3")
     openLed({ set_back: true }, [led(1, {}, "master"), led(2)])
     fireEvent.click(await screen.findByRole("button", { name: "Policy" }))
     fireEvent.change(await screen.findByLabelText("Replicas that sends need"), { target: { value: "3" } })
     fireEvent.click(button("Preview"))
     const form = () => within(screen.getByLabelText("Replicas that sends need").closest("form") as HTMLElement)
-    expect((await form().findByRole("alert")).textContent).toMatch(/This cannot be done now.*min_in_sync of broker-a is from 1 to the number of its replicas, 2, not 3/)
+    expect((await form().findByRole("alert")).textContent).toMatch(/This cannot be done now.*broker-a has 2 replicas, so min_in_sync is 1 to 2, not 3/)
     fireEvent.change(screen.getByLabelText("Replicas that sends need"), { target: { value: "1" } })
     expect(form().queryByRole("alert")).toBeNull()
   })

@@ -4,9 +4,10 @@ import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
-import { LagRail } from "@/components/rail/rail"
+import { LagRail, UnknownRail } from "@/components/rail/rail"
 import { NotApplicable, Num, Unknown } from "@/components/values/num"
 import { Ago, Duration } from "@/components/values/time"
+import { usePhone } from "@/hooks/use-media"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
@@ -15,6 +16,8 @@ import { ReplicaMenu } from "./replica-menu"
 import classes from "./replicas.module.css"
 
 const column = columnsFor<Replica>()
+/** The least scale of the rails: a lag that is caught up within a tenth of a second looks small. */
+const LEAST_SCALE = 10_000_000
 
 interface ReplicasTableProps {
   cluster: string
@@ -23,7 +26,7 @@ interface ReplicasTableProps {
   forget?: (gone: Replica) => ReactNode
 }
 
-/** One row for each process of a broker name. All rails share one scale: the largest lag. */
+/** One row for each process of a broker name. All rails share one scale: the largest lag, but at least 10 MB. */
 export function ReplicasTable({ cluster, of: { broker, mode, replicas, failover, told }, forget }: ReplicasTableProps) {
   const { t } = useTranslation()
   const isMissed = mode === "static" && replicas.some(isGone)
@@ -34,34 +37,54 @@ export function ReplicasTable({ cluster, of: { broker, mode, replicas, failover,
   // A dead master stays the master that was decided, until there is another one.
   const isStuck = isChangeable && (failover.master_id === null || failover.stuck !== null)
   const leastNow = now?.effective_min_in_sync ?? null
-  const scale = Math.max(0, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
+  const isPhone = usePhone()
+  const scale = Math.max(LEAST_SCALE, ...replicas.map(({ behind_bytes: lacking }) => lacking ?? 0))
   const columns = useMemo(
     () => [
       column("id", t("replicas.id"), { isName: true, width: 56 }, ({ broker_id: id }) => id),
       column("role", t("broker.role"), {}, ({ role }) => <Role role={role} />),
-      column("state", t("broker.state"), {}, (replica) => <State replica={replica} />),
-      ...(isLed ? [column("set", t("replicas.set"), { minWidth: 420 }, (replica) => <InSet replica={replica} />)] : []),
+      column("state", t("broker.state"), {}, (replica) => (
+        <>
+          <State replica={replica} /> {isPhone && isLed && <InSet replica={replica} />}
+        </>
+      )),
+      ...(isLed && !isPhone ? [column("set", t("replicas.set"), { minWidth: 420 }, (replica) => <InSet replica={replica} />)] : []),
       column("address", t("broker.address"), { isSecondary: true, minWidth: 700 }, ({ address }) => <span className="mono">{address}</span>),
       column("end", t("replicas.end"), { align: "end", isSecondary: true, minWidth: 760 }, ({ log_end: end, reason }) => <Num value={end} write={count} reason={reason} />),
       ...(isLed
         ? [column("confirm", t("replicas.confirm"), { align: "end", isSecondary: true, minWidth: 940 }, ({ failover: own, reason }) => <Num value={own?.confirm} write={count} reason={reason} />)]
         : []),
-      column("behind", t("replicas.behind"), { align: "end", isStrong: true }, (replica) => <Behind replica={replica} />),
-      column("rail", t("replicas.behind"), { width: 180, minWidth: 880, ends: [bytes(scale), t("replicas.end")] }, ({ role, behind_bytes: lacking }) =>
-        role === "master" ? <LagRail lag={0} scale={scale} tone="ours" /> : <LagRail lag={lacking} scale={scale} tone={lacking ? "growing" : "normal"} />,
-      ),
-      column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />),
+      column("behind", t("replicas.behind"), { align: "end", isStrong: true }, (replica) => (
+        <>
+          <Behind replica={replica} />
+          {isPhone && replica.role !== "master" && (
+            <small className={classes.under}>
+              <InTime replica={replica} />
+            </small>
+          )}
+        </>
+      )),
+      column("rail", t("replicas.behind"), { width: 180, minWidth: 880, ends: [bytes(scale), bytes(0)] }, (replica) => <Rail replica={replica} scale={scale} />),
+      ...(isPhone ? [] : [column("time", t("replicas.inTime"), { align: "end", minWidth: 480 }, (replica) => <InTime replica={replica} />)]),
       column("started", t("replicas.started"), { align: "end", isSecondary: true, minWidth: 980 }, ({ started_at: at }) => <Ago at={at} />),
       ...(isChangeable ? [column("actions", "", { align: "end" }, (replica) => <ReplicaMenu cluster={cluster} broker={broker} replica={replica} isStuck={isStuck} leastNow={leastNow} />)] : []),
       ...(isMissed && forget ? [column("forget", "", { align: "end" }, (replica) => isGone(replica) && forget(replica))] : []),
     ],
-    [t, scale, isLed, isChangeable, isStuck, leastNow, cluster, broker, isMissed, forget],
+    [t, isPhone, scale, isLed, isChangeable, isStuck, leastNow, cluster, broker, isMissed, forget],
   )
   return <DataTable natural label={t("replicas.title")} columns={columns} rows={[...replicas]} rowId={({ broker_id: id }) => String(id)} />
 }
 
 /** No name server lists it; while none answers nothing says that it is gone. */
 const isGone = ({ listed, last_seen_at: seen }: Replica) => listed === false && seen !== null
+
+/** How far it is behind; a silent one has no place on the rail, be it master or slave. Warm is what sends do not count on. */
+function Rail({ replica: { role, reachable, behind_bytes: lacking, failover }, scale }: { replica: Replica; scale: number }) {
+  if (!reachable) return <UnknownRail />
+  if (role === "master") return <LagRail lag={0} scale={scale} tone="ours" />
+  const isFar = failover ? !failover.in_sync : (lacking ?? 0) >= LEAST_SCALE
+  return <LagRail lag={lacking} scale={scale} tone={lacking && isFar ? "growing" : "normal"} />
+}
 
 function Role({ role }: { role: Replica["role"] }) {
   const { t } = useTranslation()
