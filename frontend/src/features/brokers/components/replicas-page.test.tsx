@@ -176,25 +176,6 @@ describe("the page of one broker name", () => {
     expect(screen.queryByText("replica 5 is new")).toBeNull()
   })
 
-  it("warns of a set of which none may fail, and calls the last change what it is", async () => {
-    openLed({ in_sync: [1, 2], effective_min_in_sync: 2, last: { why: "replica 1 started", by: "n1", at: AT } }, [led(1, {}, "master"), led(2)])
-    expect((await screen.findByText("sends need 2: one more failure stops them")).closest("[data-tone]")?.getAttribute("data-tone")).toBe("warn")
-    expect(screen.getByText("last change: replica 1 started")).toBeTruthy()
-  })
-
-  it("warns of who is silent also where the master is", async () => {
-    const silent = { reachable: false, reason: "broker-a refused the connection", behind_bytes: null }
-    openLed({ in_sync: [1, 2], replicas: [1, 2, 3] }, [{ ...led(1, {}, "master"), ...silent }, { ...led(2), ...silent }, led(3, { in_sync: false })])
-    expect((await screen.findByText("replica 1, 2")).closest("[data-tone]")?.getAttribute("data-tone")).toBe("warn")
-  })
-
-  it("lets a small lag look small", async () => {
-    openLed({}, [led(1, {}, "master"), { ...led(2), behind_bytes: 1_000, behind_ms: 107 }])
-    expect(await screen.findByText("10 MB")).toBeTruthy()
-    const load = (await rowOf("10.0.0.3:10911")).getByText("1,000 B").closest("tr")?.querySelector<HTMLElement>('[data-tone="normal"]')
-    expect(parseFloat(load?.style.width ?? "100")).toBeLessThan(1)
-  })
-
   it("asks for no decisions where roles are fixed", async () => {
     open([replica(0)])
     await rowOf("10.0.0.1:10911")

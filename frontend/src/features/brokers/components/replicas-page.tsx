@@ -44,7 +44,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
   const close = () => setForm(null)
   const leastNow = (known?.told ?? known?.failover)?.effective_min_in_sync ?? null
   const forms = {
-    add: known && <AddReplica cluster={cluster} broker={broker} replicas={known.replicas} onClose={close} />,
+    add: <AddReplica cluster={cluster} broker={broker} replicas={known?.replicas ?? []} onClose={close} />,
     policy: <ChangePolicy cluster={cluster} broker={broker} leastNow={leastNow} onClose={close} />,
     adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} leastNow={leastNow} onClose={close} />,
   }

@@ -1,0 +1,53 @@
+import { screen, within } from "@testing-library/react"
+import { beforeEach, describe, expect, it } from "vitest"
+import type { Replica, Replicas } from "@/lib/api-types"
+import { AT, replica } from "@/testing/factories"
+import { renderApp } from "@/testing/render"
+import { answer } from "@/testing/server"
+import { ReplicasPage } from "./replicas-page"
+
+const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
+const rowOf = async (address: string) => within((await screen.findByText(address, { selector: "td *" })).closest("tr") as HTMLElement)
+
+const STATE = {
+  master_id: 1, epoch: 5, version: 31, in_sync: [1, 2], set_version: 12, replicas: [1, 2], min_in_sync: 2, unclean_allowed: false,
+  last: { why: "killed", by: "n1", at: AT },
+}
+type Failover = NonNullable<Replica["failover"]>
+
+const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"] = "slave"): Replica =>
+  replica(id, { role, failover: { in_sync: true, heard: true, clean: true, life: "1-a", confirm: null, last_epoch: 5, epochs: null, in_sync_since: null, ...failover } })
+
+const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
+  const failover = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2, stuck: null, set_back: false, age_ms: 0, ...state }
+  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, told: null, last_known: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
+}
+
+const HISTORY = `${REPLICAS}/history`
+beforeEach(() => answer(HISTORY, { broker: "broker-a", items: [] }))
+
+const openLed = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]) => {
+  answer(REPLICAS, ledAnswer(state, replicas))
+  renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+}
+
+describe("marks on the page of one broker name", () => {
+  it("warns of a set of which none may fail, and calls the last change what it is", async () => {
+    openLed({ in_sync: [1, 2], effective_min_in_sync: 2, last: { why: "replica 1 started", by: "n1", at: AT } }, [led(1, {}, "master"), led(2)])
+    expect((await screen.findByText("sends need 2: one more failure stops them")).closest("[data-tone]")?.getAttribute("data-tone")).toBe("warn")
+    expect(screen.getByText("last change: replica 1 started")).toBeTruthy()
+  })
+
+  it("warns of who is silent also where the master is", async () => {
+    const silent = { reachable: false, reason: "broker-a refused the connection", behind_bytes: null }
+    openLed({ in_sync: [1, 2], replicas: [1, 2, 3] }, [{ ...led(1, {}, "master"), ...silent }, { ...led(2), ...silent }, led(3, { in_sync: false })])
+    expect((await screen.findByText("replica 1, 2")).closest("[data-tone]")?.getAttribute("data-tone")).toBe("warn")
+  })
+
+  it("lets a small lag look small", async () => {
+    openLed({}, [led(1, {}, "master"), { ...led(2), behind_bytes: 1_000, behind_ms: 107 }])
+    expect(await screen.findByText("10 MB")).toBeTruthy()
+    const load = (await rowOf("10.0.0.3:10911")).getByText("1,000 B").closest("tr")?.querySelector<HTMLElement>('[data-tone="normal"]')
+    expect(parseFloat(load?.style.width ?? "100")).toBeLessThan(1)
+  })
+})
