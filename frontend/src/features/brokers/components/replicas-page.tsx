@@ -44,7 +44,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
   const close = () => setForm(null)
   const leastNow = (known?.told ?? known?.failover)?.effective_min_in_sync ?? null
   const forms = {
-    add: <AddReplica cluster={cluster} broker={broker} replicas={known?.replicas ?? []} onClose={close} />,
+    add: known && <AddReplica cluster={cluster} broker={broker} replicas={known.replicas} onClose={close} />,
     policy: <ChangePolicy cluster={cluster} broker={broker} leastNow={leastNow} onClose={close} />,
     adopt: known && <AdoptState cluster={cluster} broker={broker} replicas={known.replicas} leastNow={leastNow} onClose={close} />,
   }
@@ -56,12 +56,7 @@ export function ReplicasPage({ cluster, broker, forget, children }: ReplicasPage
         facts={known && factsOf(t, known.replicas)}
         actions={
           <>
-            {known?.failover && (
-              <>
-                <FormButton words={t("replicas.add.open")} onOpen={() => setForm("add")} />
-                <FormButton words={t("replicas.policy.open")} onOpen={() => setForm("policy")} />
-              </>
-            )}
+            <FormButtons replicas={known} onOpen={setForm} />
             <CurlButton request={{ path: paths.replicas(cluster, broker) }} />
           </>
         }
@@ -84,6 +79,18 @@ function factsOf(t: TFunction, replicas: readonly Replica[]): string {
   const answering = t("replicas.answering", { n: replicas.filter(({ reachable }) => reachable).length, count: replicas.length })
   const held = replicas.filter((each) => each.held).length
   return held === 0 ? answering : [answering, t("replicas.held.count", { count: held })].join(t("list.comma"))
+}
+
+/** What may be asked of controllers that tell what they decided. */
+function FormButtons({ replicas, onOpen }: { replicas: Replicas | undefined; onOpen: (form: "add" | "policy") => void }) {
+  const { t } = useTranslation()
+  if (!replicas?.failover) return null
+  return (
+    <>
+      <FormButton words={t("replicas.add.open")} onOpen={() => onOpen("add")} />
+      <FormButton words={t("replicas.policy.open")} onOpen={() => onOpen("policy")} />
+    </>
+  )
 }
 
 /** Opens a form beside the page; without the right it stays visible, and says which is missing. */
