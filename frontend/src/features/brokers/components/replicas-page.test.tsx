@@ -158,24 +158,6 @@ describe("the page of one broker name", () => {
     expect(await screen.findByText("it is gone")).toBeTruthy()
   })
 
-  it("tells who was master before, and since when nobody was", async () => {
-    const decision = { version: 3, added: [], removed: [], why: "replica 1 is not heard", by: "n1", at: AT, seen_at: AT }
-    answer(HISTORY, { broker: "broker-a", items: [{ ...decision, epoch: 6, master_id: 2, in_sync: [2] }, { ...decision, epoch: 5, master_id: null, in_sync: [1, 2] }] })
-    openLed({}, [led(1, {}, "master"), led(2)])
-    expect(await screen.findByText("Epoch 6: replica 2 is master, in sync 2")).toBeTruthy()
-    expect(screen.getByText("Epoch 5: no master, in sync 1, 2")).toBeTruthy()
-    expect(screen.getAllByText("replica 1 is not heard (controller n1)")).toHaveLength(2)
-  })
-
-  it("tells which replicas came and went, once", async () => {
-    const decision = { epoch: 5, master_id: 1, in_sync: [1, 2], by: "n1", at: AT, seen_at: AT, removed: [] }
-    const items = [{ ...decision, version: 5, why: "replica 5 is new", added: [5] }, { ...decision, version: 4, why: "replica 4 started", added: [4], removed: [3] }]
-    answer(HISTORY, { broker: "broker-a", items })
-    openLed({}, [led(1, {}, "master"), led(2)])
-    for (const words of ["replica 4 is new", "replica 3 was removed", "replica 5 is new (controller n1)"]) expect(await screen.findByText(words)).toBeTruthy()
-    expect(screen.queryByText("replica 5 is new")).toBeNull()
-  })
-
   it("asks for no decisions where roles are fixed", async () => {
     open([replica(0)])
     await rowOf("10.0.0.1:10911")
