@@ -112,6 +112,7 @@ OPENED: Final = {
 }
 ELSEWHERE: Final = {
     # Open only where controllers choose the master: the tests of the page look at them.
+    "features/brokers/components/add-replica",
     "features/brokers/components/adopt-state",
     "features/brokers/components/change-policy",
     "features/brokers/components/change-replica",

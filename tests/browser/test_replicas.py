@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from broker_core.client.blocking import LoopThread
+from tests.browser.accessible import broken_rules
 from tests.browser.pages import Console
 from tests.browser.shots import DESK, PHONE, shoot
 from tests.support.cluster import RunningBroker, started_broker
@@ -102,6 +103,7 @@ def test_one_more_replica_is_previewed_with_its_file_and_greeted_when_it_has_com
     form.get_by_label("Address of its machine").fill("10.0.0.14")
     expect(form.get_by_text("brokerIP1=10.0.0.14")).to_be_visible()
     expect(form.get_by_text("systemctl enable --now gantry-broker@b")).to_be_visible()
+    assert broken_rules(console.page) == []
     for name, size in (("add-phone", PHONE), ("add-desk", DESK)):
         shoot(console.page, name, size=size)
 

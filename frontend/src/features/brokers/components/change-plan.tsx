@@ -25,7 +25,7 @@ export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
       <table className={classes.plan}>
         <thead>
           <tr>
-            <th />
+            <td />
             <th>{t("replicas.now")}</th>
             <th>{t("replicas.after")}</th>
           </tr>

@@ -22,7 +22,7 @@ export function NewReplicaPlan({ plan }: { plan: NewReplica }) {
       <table className={classes.plan}>
         <thead>
           <tr>
-            <th />
+            <td />
             {[t("replicas.add.now"), t("replicas.add.started"), t("replicas.add.caughtUp")].map((head) => (
               <th key={head}>{head}</th>
             ))}
