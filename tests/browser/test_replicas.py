@@ -92,8 +92,9 @@ def grow(http: httpx.Client, tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 
 def test_one_more_replica_is_previewed_with_its_file_and_greeted_when_it_has_come(
-    console: Console, grow: Callable[[], None]
+    grow: Callable[[], None], console: Console
 ) -> None:
+    # The page is closed before its cluster goes, which it asks for every two seconds.
     console.open(f"/broker/b?cluster={CLUSTER}")
     expect(console.main.get_by_text("2 of 2 replicas answer")).to_be_visible()
     for name, size in (("led-phone", PHONE), ("led-desk", DESK)):

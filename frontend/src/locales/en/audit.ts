@@ -1,16 +1,3 @@
-const auditSearch = {
-  words: "Search by words",
-  address: "Filter by address",
-  anyResult: "Any result",
-  from: "From",
-  to: "Before",
-  export: "Export",
-  csv: "CSV, all that was found",
-  jsonl: "JSON Lines, all that was found",
-  none: "No record matches",
-  noneNext: "Remove a filter, or widen the time range.",
-}
-
 export const audit = {
   audit: {
     facts: "newest first; never changed, never deleted",
@@ -149,22 +136,7 @@ export const audit = {
       adopt: "{{actor}} adopted a state of {{what}}",
       policy_of: "{{actor}} changed the policy of {{what}}",
     },
-    at: "Time",
-    actor: "Who",
-    address: "From",
-    token: "Token",
-    session: "signed in",
-    action: "Action",
-    resource: "Resource",
-    result: "Result",
-    request: "Request",
     byResource: "Filter by resource",
     byActor: "Filter by name",
-    one: "One change",
-    field: "Field",
-    before: "Before",
-    after: "After",
-    noChanges: "No field changed.",
   },
-  auditSearch,
 }

@@ -1,6 +1,7 @@
 import { activity } from "./activity"
 import { alertStory } from "./alert-story"
 import { apiReference } from "./api-reference"
+import { auditSearch } from "./audit-search"
 import { brokerAccounts } from "./broker-accounts"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
@@ -55,6 +56,7 @@ export const rest = {
   ...activity,
   ...alertStory,
   ...apiReference,
+  ...auditSearch,
   ...brokerAccounts,
   ...brokers,
   ...bulkTopics,

@@ -1,16 +1,3 @@
-const auditSearch = {
-  words: "按关键词搜索",
-  address: "按来源地址筛选",
-  anyResult: "全部结果",
-  from: "起始时间",
-  to: "截止时间",
-  export: "导出",
-  csv: "CSV（全部搜索结果）",
-  jsonl: "JSON Lines（全部搜索结果）",
-  none: "没有匹配的记录",
-  noneNext: "减少筛选条件，或扩大时间范围。",
-}
-
 export const audit = {
   audit: {
     facts: "新的在前；不可修改，不可删除",
@@ -149,22 +136,7 @@ export const audit = {
       adopt: "{{actor}} 采纳了{{what}} 的状态",
       policy_of: "{{actor}} 修改了{{what}} 的副本策略",
     },
-    at: "时间",
-    actor: "操作人",
-    address: "来源地址",
-    token: "令牌",
-    session: "登录会话",
-    action: "操作",
-    resource: "资源",
-    result: "结果",
-    request: "请求",
     byResource: "按资源筛选",
     byActor: "按名称筛选",
-    one: "变更详情",
-    field: "字段",
-    before: "之前",
-    after: "之后",
-    noChanges: "没有字段变化。",
   },
-  auditSearch,
 }

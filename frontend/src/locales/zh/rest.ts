@@ -3,6 +3,7 @@ import type { rest as english } from "../en/rest"
 import type { Shape } from "../shape"
 import { alertStory } from "./alert-story"
 import { apiReference } from "./api-reference"
+import { auditSearch } from "./audit-search"
 import { brokerAccounts } from "./broker-accounts"
 import { brokers } from "./brokers"
 import { bulkTopics } from "./bulk-topics"
@@ -57,6 +58,7 @@ export const rest: Shape<typeof english> = {
   ...activity,
   ...alertStory,
   ...apiReference,
+  ...auditSearch,
   ...brokerAccounts,
   ...brokers,
   ...bulkTopics,

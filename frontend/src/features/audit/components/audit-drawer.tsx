@@ -22,17 +22,17 @@ export function AuditDrawer({ entry, ...steps }: AuditDrawerProps) {
   const { sentence, result } = useAuditWords()
   const changes = changesOf(entry.before, entry.after)
   return (
-    <DockedDrawer label={t("audit.one")} {...steps}>
+    <DockedDrawer label={t("auditEntry.one")} {...steps}>
       <h2 className={classes.title}>{sentence(entry)}</h2>
       <Definitions
         items={[
-          [t("audit.at"), <Time at={entry.at} withMs />],
-          [t("audit.token"), entry.token ?? t("audit.session")],
-          [t("audit.address"), entry.address || "—"],
-          [t("audit.result"), result(entry.result)],
-          [t("audit.action"), <span className="mono">{entry.action}</span>],
-          [t("audit.resource"), <span className="mono">{entry.resource}</span>],
-          [t("audit.request"), <Ident whole id={entry.request_id} />],
+          [t("auditEntry.at"), <Time at={entry.at} withMs />],
+          [t("auditEntry.token"), entry.token ?? t("auditEntry.session")],
+          [t("auditEntry.address"), entry.address || "—"],
+          [t("auditEntry.result"), result(entry.result)],
+          [t("auditEntry.action"), <span className="mono">{entry.action}</span>],
+          [t("auditEntry.resource"), <span className="mono">{entry.resource}</span>],
+          [t("auditEntry.request"), <Ident whole id={entry.request_id} />],
         ]}
       />
       <div className={classes.changes}>
@@ -40,9 +40,9 @@ export function AuditDrawer({ entry, ...steps }: AuditDrawerProps) {
           <table>
             <thead>
               <tr>
-                <th>{t("audit.field")}</th>
-                <th>{t("audit.before")}</th>
-                <th>{t("audit.after")}</th>
+                <th>{t("auditEntry.field")}</th>
+                <th>{t("auditEntry.before")}</th>
+                <th>{t("auditEntry.after")}</th>
               </tr>
             </thead>
             <tbody>
@@ -56,7 +56,7 @@ export function AuditDrawer({ entry, ...steps }: AuditDrawerProps) {
             </tbody>
           </table>
         )}
-        {changes.length === 0 && <p className="micro">{t("audit.noChanges")}</p>}
+        {changes.length === 0 && <p className="micro">{t("auditEntry.noChanges")}</p>}
         {entry.after !== null && entry.after !== undefined && <CodeBlock wrap language="json" text={JSON.stringify(entry.after, null, 2)} />}
       </div>
     </DockedDrawer>

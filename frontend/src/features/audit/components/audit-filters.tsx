@@ -27,7 +27,7 @@ export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
       <FilterRow>
         <Select
           clearable
-          label={t("audit.result")}
+          label={t("auditEntry.result")}
           placeholder={t("auditSearch.anyResult")}
           value={filter.result ?? null}
           onChange={(result) => onChange({ result: result ?? undefined })}

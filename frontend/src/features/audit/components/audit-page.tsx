@@ -40,15 +40,15 @@ export function AuditPage() {
   const words = useAuditWords()
   const columns = useMemo(
     () => [
-      column("at", t("audit.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
+      column("at", t("auditEntry.at"), { align: "end", width: 150 }, ({ at }) => <Time at={at} withMs />),
       // Early, and at any width: on a phone what stands further right is out of view.
-      column("result", t("audit.result"), {}, ({ result }) => <AuditResult result={result} />),
-      column("actor", t("audit.actor"), { isStrong: true }, ({ actor }) => <span className={classes.actor} title={actor}>{actor}</span>),
-      column("token", t("audit.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
-      column("address", t("audit.address"), { isSecondary: true, minWidth: 980 }, ({ address }) => address || <NotApplicable />),
-      column("action", t("audit.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),
-      column("resource", t("audit.resource"), { isName: true, minWidth: 480 }, ({ resource }) => resource),
-      column("request", t("audit.request"), { minWidth: 900 }, ({ request_id }) => <Ident id={request_id} />),
+      column("result", t("auditEntry.result"), {}, ({ result }) => <AuditResult result={result} />),
+      column("actor", t("auditEntry.actor"), { isStrong: true }, ({ actor }) => <span className={classes.actor} title={actor}>{actor}</span>),
+      column("token", t("auditEntry.token"), { isSecondary: true, minWidth: 820 }, ({ token }) => token ?? <NotApplicable />),
+      column("address", t("auditEntry.address"), { isSecondary: true, minWidth: 980 }, ({ address }) => address || <NotApplicable />),
+      column("action", t("auditEntry.action"), {}, ({ action }) => <span title={action}>{words.action(action)}</span>),
+      column("resource", t("auditEntry.resource"), { isName: true, minWidth: 480 }, ({ resource }) => resource),
+      column("request", t("auditEntry.request"), { minWidth: 900 }, ({ request_id }) => <Ident id={request_id} />),
     ],
     [t, words],
   )
