@@ -17,11 +17,11 @@ from tests.support.gantry import ROOT
 ACTIONS: Final[list[str]] = json.loads(
     (ROOT / "frontend" / "src" / "testing" / "audit-actions.json").read_text(encoding="utf-8")
 )
-# What else has a point between two words: files, modules, messages of ASGI, fields.
+# What else has a point between two words: files, modules, loggers, messages of ASGI, fields.
 _ENDS: Final = frozenset(
     {"conf", "cut", "html", "json", "jsonl", "key", "lock", "new", "part", "properties", "py", "sock", "token", "yml"}
 )
-_BEGINS: Final = frozenset({"broker_core", "console", "gateway", "http", "websocket"})
+_BEGINS: Final = frozenset({"broker_core", "console", "django", "gateway", "http", "websocket"})
 _FIELDS: Final = frozenset({"job.state", "limits.max_minutes", "problem.detail", "user.username"})
 # What a right was missing for: a request of HTTP, or of the data plane by its own name.
 _REQUESTS: Final = ("produce", "receive", "ack", "nack", "extend", "commit", "rollback", "send", "subscribe")
