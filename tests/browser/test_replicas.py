@@ -18,6 +18,7 @@ from tests.browser.pages import Console
 from tests.browser.shots import DESK, PHONE, shoot
 from tests.support.cluster import RunningBroker, started_broker
 from tests.support.replica_group import replica_group
+from tests.support.wait import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -81,6 +82,9 @@ def grow(http: httpx.Client, tmp_path: Path) -> Iterator[Callable[[], None]]:
         group = thread.run(stack.enter_async_context(replica_group(tmp_path)), timeout_s=60)
         added = http.post("/clusters", json={"name": CLUSTER, "name_servers": [group.name_server]})
         assert added.status_code == 201, added.text
+        # Nobody has listed the broker names of a cluster that was just added.
+        history = f"/clusters/{CLUSTER}/brokers/b/replicas/history"
+        wait_until(lambda: http.get(history).status_code == 200)
 
         def start_third() -> None:
             thread.run(group.start(3), timeout_s=60)
