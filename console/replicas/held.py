@@ -9,14 +9,14 @@ from broker_core.client.admin.clusters import BrokerRuntime
 from console.replicas.shapes import HeldReplica, Replica
 
 _FOLDER: Final = "keep a copy of its folder, remove it, empty the folder and start it again"
-_TODO: Final[Mapping[str, str]] = {
+_ADVICE: Final[Mapping[str, str]] = {
     "ahead": _FOLDER,
     "apart": _FOLDER,
     "damaged": "see its log and its disk, then start it again",
     "replaced": "stop one of the two processes that have its id",
     "removed": "empty its folder and start it again, or stop it",
 }
-_TODO_ELSE: Final = "its log says why"
+_ADVICE_ELSE: Final = "its log says why"
 
 
 def held_of(runtime: BrokerRuntime | None) -> HeldReplica | None:
@@ -36,7 +36,7 @@ def held_of(runtime: BrokerRuntime | None) -> HeldReplica | None:
 
 def advice_on(code: str) -> str:
     """Return what to do about a replica that is held."""
-    return _TODO.get(code, _TODO_ELSE)
+    return _ADVICE.get(code, _ADVICE_ELSE)
 
 
 def words_on(number: int, code: str) -> str:

@@ -9,7 +9,7 @@ import classes from "./replicas.module.css"
 
 type Held = NonNullable<Replica["held"]>
 
-const TODO = { ahead: "folder", apart: "folder", damaged: "damaged", replaced: "replaced", removed: "removed" } as const
+const ADVICE = { ahead: "folder", apart: "folder", damaged: "damaged", replaced: "replaced", removed: "removed" } as const
 const SHORT = { ahead: "ahead", apart: "apart", damaged: "damaged", replaced: "replaced", removed: "removed", refused: "refused" } as const
 
 const nameIn = <Names extends Record<string, string>>(names: Names, code: string): Names[keyof Names] | undefined => (code in names ? names[code as keyof Names] : undefined)
@@ -31,7 +31,7 @@ export function HeldReplicas({ replicas }: { replicas: readonly Replica[] }) {
     ({ broker_id: id, address, log_end: end, held }) =>
       held && (
         <Callout key={id} tone="crit">
-          {t("replicas.held.who", { id, address })} {whyIn(t, held, end)} {t(`replicas.held.todo.${nameIn(TODO, held.code) ?? "other"}`)}
+          {t("replicas.held.who", { id, address })} {whyIn(t, held, end)} {t(`replicas.held.todo.${nameIn(ADVICE, held.code) ?? "other"}`)}
         </Callout>
       ),
   )
