@@ -118,7 +118,7 @@ async def asked(admin: Admin, broker: str) -> Said:
     known = await known_state(admin, broker)
     state, master = known.state, master_of(known.state)
     addresses = {number: each.address for number, each in state.replicas.items() if each.address}
-    leader = [] if master is None else [addresses[master]]
+    leader = [addr for number, addr in addresses.items() if number == master]
     # All at once: a silent one keeps back no other.
     runtimes, told = await asyncio.gather(
         ask_all(leader, lambda addr: admin.clusters.runtime_of(addr, timeout_ms=_PROCESS_MS)),
