@@ -16,13 +16,13 @@ import httpx
 import orjson
 
 from broker_core.controller.etcd.config import EtcdConfig
+from broker_core.controller.etcd.connections import Transport
 from broker_core.controller.etcd.errors import Declined, EtcdError, NotSent, Unanswered, error_of
 from broker_core.controller.etcd.members import Members, Turn
 from broker_core.controller.etcd.messages import AUTHENTICATE, Json
 from broker_core.logs import get_logger
 from broker_core.remoting.client_tls import ClientTlsFiles
 
-_LIMITS: Final = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=60)
 _BROKEN: Final = (httpx.TransportError, OSError)
 """The client lets errors of TLS that come after the handshake through as they are."""
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -54,7 +54,7 @@ class Gateway:
         self._config = config
         self._members = members
         self._turn = Turn(config.endpoints, first)
-        self._http = httpx.AsyncClient(verify=_tls(config), trust_env=False, timeout=None, limits=_LIMITS)  # noqa: S113
+        self._http = httpx.AsyncClient(transport=Transport(_tls(config)), trust_env=False, timeout=None)  # noqa: S113
         self._token = ""
         self._login = asyncio.Lock()
 
@@ -168,10 +168,10 @@ class Gateway:
         return error_of(endpoint, response.status_code, _json(response.content), response.text)
 
 
-def _tls(config: EtcdConfig) -> SSLContext | bool:
+def _tls(config: EtcdConfig) -> SSLContext | None:
     # Without a member that has TLS the certificates of all authorities need not be read.
     if not any(endpoint.startswith("https:") for endpoint in config.endpoints):
-        return False
+        return None
     return ClientTlsFiles(config.ca_file, config.cert_file, config.key_file).context()
 
 

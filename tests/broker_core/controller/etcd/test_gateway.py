@@ -42,7 +42,10 @@ class Server:
         try:
             while head := (await _head(reader)):
                 length = re.search(r"(?i)content-length: (\d+)", head)
-                content = await reader.readexactly(int(length[1]) if length else 0)
+                try:
+                    content = await reader.readexactly(int(length[1]) if length else 0)
+                except asyncio.IncompleteReadError:
+                    return
                 token = re.search(r"(?i)authorization: (\S+)", head)
                 self.asked.append((head.split()[1], token[1] if token else "", orjson.loads(content or b"{}")))
                 answer = self.answers.pop(0)
@@ -193,12 +196,33 @@ async def _all(gateway: Gateway) -> None:
             pass
 
 
-async def test_calls_that_were_given_up_leave_no_connection_behind() -> None:
-    async with serving(*[HANG] * 50) as server, asking(server.endpoint, attempt_seconds=0.1) as (gateway, _):
-        calls = [asyncio.create_task(gateway.call("/v3/kv/range", {})) for _ in range(50)]
-        await asyncio.sleep(0)
-        for call in calls[::2]:
+async def test_a_call_that_is_given_up_at_any_moment_leaves_no_connection_behind() -> None:
+    was_asked, steps = False, 0
+    while not was_asked:
+        async with serving(HANG) as server, asking(server.endpoint) as (gateway, _):
+            call = asyncio.create_task(gateway.call("/v3/kv/range", {}))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            was_asked = bool(server.asked)
             call.cancel()
-        ended = await asyncio.gather(*calls, return_exceptions=True)
-        assert {type(each) for each in ended} == {asyncio.CancelledError, Unanswered}
-        assert gateway._http._transport._pool.connections == []  # type: ignore[attr-defined]
+            await asyncio.wait([call])
+            assert _open(gateway) == [], steps
+        steps += 1
+
+
+async def test_calls_without_an_answer_leave_no_connection_behind() -> None:
+    async with serving(*[HANG] * 50) as server, asking(server.endpoint, attempt_seconds=0.1) as (gateway, _):
+        ended = await asyncio.gather(*(gateway.call("/v3/kv/range", {}) for _ in range(50)), return_exceptions=True)
+        assert {type(each) for each in ended} == {Unanswered}
+        assert _open(gateway) == []
+
+
+async def test_a_connection_serves_one_call_after_the_other() -> None:
+    async with serving(*[http(200, ANSWER)] * 3) as server, asking(server.endpoint) as (gateway, _):
+        for _ in range(3):
+            await gateway.call("/v3/kv/range", {})
+        assert [each.info() for each in _open(gateway)] == [f"'{server.endpoint}', HTTP/1.1, IDLE, Request Count: 3"]
+
+
+def _open(gateway: Gateway) -> list[Any]:
+    return list(gateway._http._transport._pool.connections)  # type: ignore[attr-defined]
