@@ -20,9 +20,9 @@ from console.clusters.connections import ask
 from console.clusters.models import Cluster, ClusterKind
 from console.clusters.services import address_of
 from console.errors import Conflict
+from console.replicas.adding_shapes import NewReplica, SetWithNew, WhyNone
 from console.replicas.changing import known_state, problem_of
 from console.replicas.costs import master_of
-from console.replicas.shapes import NewReplica, SetWithNew, WhyNone
 from console.replicas.starting import Place, Start, on_a_machine
 
 _PROCESS_MS: Final = 2_000

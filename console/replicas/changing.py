@@ -23,9 +23,9 @@ from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
 from console.replicas import history, plans
+from console.replicas.changing_shapes import ReplicaChange, ReplicaPolicy
 from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, next_masters, own_least_of
 from console.replicas.deciding import shown_state, why_untold
-from console.replicas.shapes import ReplicaChange, ReplicaPolicy
 from console.shapes import as_json
 
 # A master may take seconds to let its successor catch up.

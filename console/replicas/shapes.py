@@ -1,4 +1,4 @@
-"""The shapes of the replicas of a broker name, and of their changes. None means unknown."""
+"""The shapes of the replicas of a broker name. None means unknown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from console.moments import Moment
 
 ReplicaRole = Literal["master", "slave"]
 ReplicaMode = Literal["static", "failover"]
-WhyNone = Literal["set_back", "no_room", "most_here"]
-Missing = Literal["address", "settings", "accounts", "tls", "reachable_names"]
 
 
 class LogEpoch(Struct, frozen=True, kw_only=True):
@@ -221,122 +219,6 @@ class Replicas(Struct, frozen=True, kw_only=True):
     silent_name_servers: Annotated[
         Sequence[SilentServer],
         Meta(description="Those that did not answer within a second, and with them their controllers."),
-    ]
-
-
-class ReplicaPolicy(Struct, frozen=True, kw_only=True):
-    """What operators decided for a broker name."""
-
-    min_in_sync: Annotated[
-        int, Meta(description="So many replicas must be in sync for sends, unless a broker's file wants more.")
-    ]
-    unclean_allowed: Annotated[bool, Meta(description="Whether one may be elected that may lack messages.")]
-
-
-class ReplicaChange(Struct, frozen=True, kw_only=True):
-    """What a change did, or would do."""
-
-    broker: str
-    dry_run: bool
-    before: DecidedState | None
-    after: DecidedState
-    told: Annotated[
-        DecidedState | None,
-        Meta(description="Of a preview: what the replicas say now, where `before`, which the engine holds, is older."),
-    ]
-    next_masters: Annotated[
-        Sequence[int],
-        Meta(description="Who may be elected after a change without a master: the longest logs, if all are heard."),
-    ]
-    lacking_bytes: Annotated[
-        int | None,
-        Meta(
-            description="What the new master had not when it was heard last, or really lacks if it was made; null "
-            "where it stays, and where somebody who may have more is silent."
-        ),
-    ]
-    keeps_acknowledged: Annotated[
-        bool | None,
-        Meta(
-            description="Whether the new master has every acknowledged message: what others have more was acknowledged "
-            "to nobody. False: it may lack some. Null where the master stays."
-        ),
-    ]
-    has_until: Annotated[
-        Moment | None, Meta(description="When the last message of the new master was stored; later ones it lacks.")
-    ]
-    effective_min_in_sync: Annotated[
-        int | None,
-        Meta(description="So many sends need then, by the policy and the master's setting; null if it does not tell."),
-    ]
-    refuses_sends: Annotated[
-        bool | None, Meta(description="Whether the set after it is smaller than sends need; null if that is not known.")
-    ]
-    orderly_groups: Annotated[
-        Sequence[str] | None,
-        Meta(
-            description="Groups that consume in order from the old master, and pause until they hold their queues at "
-            "the new one: up to 100; null where the master stays or does not tell."
-        ),
-    ]
-    orderly_groups_total: int | None
-    warnings: Sequence[str]
-    plan: Annotated[str | None, Meta(description="Of a preview: the change with this `plan` is made as previewed.")]
-    plan_expires_at: Moment | None
-
-
-class SetWithNew(Struct, frozen=True, kw_only=True):
-    """Who has every acknowledged message at one stage of adding a replica."""
-
-    replicas: Sequence[int]
-    in_sync: Sequence[int]
-    effective_min_in_sync: Annotated[
-        int | None, Meta(description="So many sends need; null while the master does not tell its setting.")
-    ]
-    failures: Annotated[
-        int | None,
-        Meta(description="So many of `in_sync` may fail, one after the other, before sends are refused."),
-    ]
-
-
-class NewReplica(Struct, frozen=True, kw_only=True):
-    """What one more replica would be. Its process is started on its machine, by nobody but an operator."""
-
-    broker: str
-    replica_id: Annotated[int, Meta(description="The id that it gets, unless another one comes first.")]
-    refused: Annotated[
-        WhyNone | None,
-        Meta(
-            description="Why none can be added: nothing is decided since the engine was set back; the controllers have "
-            "no room for another until one that is gone is removed; `make up` starts no more."
-        ),
-    ]
-    most_replicas: Annotated[
-        int | None, Meta(description="So many `make up` starts; null on machines of their own: no such number.")
-    ]
-    master_id: Annotated[int | None, Meta(description="Null while there is none: then it waits for one.")]
-    copy_bytes: Annotated[int | None, Meta(description="What the master's log has now; null if it does not tell.")]
-    copy_bytes_per_second: Annotated[
-        int | None, Meta(description="The most that the master sends to all that copy; null if it does not tell.")
-    ]
-    before: SetWithNew
-    started: Annotated[
-        SetWithNew, Meta(description="From its start until it has copied the log: it counts for nothing.")
-    ]
-    caught_up: SetWithNew
-    settings_of: Annotated[
-        int | None, Meta(description="The replica whose settings the file has; null if none told them.")
-    ]
-    file: Annotated[str | None, Meta(description="Where the configuration belongs, on the new machine.")]
-    configuration: str | None
-    command: Annotated[str, Meta(description="What starts it.")]
-    missing: Annotated[
-        Sequence[Missing],
-        Meta(
-            description="What the configuration lacks: `address` of the new machine; the `settings` of the others, "
-            "which did not answer; the `accounts` file, to be copied from another replica; the certificate for `tls`; "
-            "`reachable_names`: name servers or controllers are named by an address that leads nowhere from elsewhere."
-        ),
     ]
 
 

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from typing import Final
 
 from broker_core.protocol.bodies.controller import NameState
-from console.replicas.shapes import Missing
+from console.replicas.adding_shapes import Missing
 
 _PORT: Final = "10911"
 _UNSAFE_IN_A_UNIT: Final = re.compile(r"[^A-Za-z0-9_.-]")

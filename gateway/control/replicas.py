@@ -20,9 +20,11 @@ from console.errors import NotKnown
 from console.paging import LIMIT, limit_of
 from console.query import flag_of, number_of
 from console.replicas import adding, changing, history, reading
+from console.replicas.adding_shapes import NewReplica
 from console.replicas.changing import Command, Target
+from console.replicas.changing_shapes import ReplicaChange, ReplicaPolicy
 from console.replicas.controllers import controllers
-from console.replicas.shapes import Controllers, NewReplica, ReplicaChange, ReplicaHistory, ReplicaPolicy, Replicas
+from console.replicas.shapes import Controllers, ReplicaHistory, Replicas
 from console.replicas.starting import Place
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import WholeClusterView

@@ -1,0 +1,72 @@
+"""The shapes of changes of replicas by hand. None means unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from console.moments import Moment
+from console.replicas.shapes import DecidedState
+
+
+class ReplicaPolicy(Struct, frozen=True, kw_only=True):
+    """What operators decided for a broker name."""
+
+    min_in_sync: Annotated[
+        int, Meta(description="So many replicas must be in sync for sends, unless a broker's file wants more.")
+    ]
+    unclean_allowed: Annotated[bool, Meta(description="Whether one may be elected that may lack messages.")]
+
+
+class ReplicaChange(Struct, frozen=True, kw_only=True):
+    """What a change did, or would do."""
+
+    broker: str
+    dry_run: bool
+    before: DecidedState | None
+    after: DecidedState
+    told: Annotated[
+        DecidedState | None,
+        Meta(description="Of a preview: what the replicas say now, where `before`, which the engine holds, is older."),
+    ]
+    next_masters: Annotated[
+        Sequence[int],
+        Meta(description="Who may be elected after a change without a master: the longest logs, if all are heard."),
+    ]
+    lacking_bytes: Annotated[
+        int | None,
+        Meta(
+            description="What the new master had not when it was heard last, or really lacks if it was made; null "
+            "where it stays, and where somebody who may have more is silent."
+        ),
+    ]
+    keeps_acknowledged: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the new master has every acknowledged message: what others have more was acknowledged "
+            "to nobody. False: it may lack some. Null where the master stays."
+        ),
+    ]
+    has_until: Annotated[
+        Moment | None, Meta(description="When the last message of the new master was stored; later ones it lacks.")
+    ]
+    effective_min_in_sync: Annotated[
+        int | None,
+        Meta(description="So many sends need then, by the policy and the master's setting; null if it does not tell."),
+    ]
+    refuses_sends: Annotated[
+        bool | None, Meta(description="Whether the set after it is smaller than sends need; null if that is not known.")
+    ]
+    orderly_groups: Annotated[
+        Sequence[str] | None,
+        Meta(
+            description="Groups that consume in order from the old master, and pause until they hold their queues at "
+            "the new one: up to 100; null where the master stays or does not tell."
+        ),
+    ]
+    orderly_groups_total: int | None
+    warnings: Sequence[str]
+    plan: Annotated[str | None, Meta(description="Of a preview: the change with this `plan` is made as previewed.")]
+    plan_expires_at: Moment | None
