@@ -1,30 +1,13 @@
-import { screen, within } from "@testing-library/react"
+import { screen } from "@testing-library/react"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { Replica, Replicas } from "@/lib/api-types"
-import { AT, replica } from "@/testing/factories"
+import { AT } from "@/testing/factories"
 import { renderApp } from "@/testing/render"
+import { answerNoHistory, HISTORY, led, ledAnswer, REPLICAS, rowOf } from "@/testing/replicas"
 import { answer } from "@/testing/server"
 import { ReplicasPage } from "./replicas-page"
 
-const REPLICAS = "GET /api/v1/clusters/local/brokers/broker-a/replicas"
-const rowOf = async (address: string) => within((await screen.findByText(address, { selector: "td *" })).closest("tr") as HTMLElement)
-
-const STATE = {
-  master_id: 1, epoch: 5, version: 31, in_sync: [1, 2], set_version: 12, replicas: [1, 2], min_in_sync: 2, unclean_allowed: false,
-  last: { why: "killed", by: "n1", at: AT },
-}
-type Failover = NonNullable<Replica["failover"]>
-
-const led = (id: number, failover: Partial<Failover> = {}, role: Replica["role"] = "slave"): Replica =>
-  replica(id, { role, failover: { in_sync: true, heard: true, clean: true, life: "1-a", confirm: null, last_epoch: 5, epochs: null, in_sync_since: null, ...failover } })
-
-const ledAnswer = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]): Replicas => {
-  const failover = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2, stuck: null, set_back: false, age_ms: 0, ...state }
-  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, told: null, last_known: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
-}
-
-const HISTORY = `${REPLICAS}/history`
-beforeEach(() => answer(HISTORY, { broker: "broker-a", items: [] }))
+beforeEach(answerNoHistory)
 
 const openLed = (state: Partial<NonNullable<Replicas["failover"]>>, replicas: Replica[]) => {
   answer(REPLICAS, ledAnswer(state, replicas))
