@@ -64,85 +64,125 @@ class Recovered:
     used_elsewhere: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The parts of a store while it is being opened, and how the one that had it before left it."""
+
+    config: StoreConfig
+    was_clean: bool
+    log: CommitLog
+    queues: Queues
+    index: Index
+    left: closed.CleanClose
+    # Where the log ended when this broker closed it; None if nothing tells.
+    closed_at: int | None
+
+
 def recover(config: StoreConfig) -> Recovered:
     """Repair the files of a locked folder and return them.
 
     Raises Corrupt if files are inconsistent, before a record, a unit or a key is changed.
     """
-    was_clean = not abort.is_set(config.folder)
     was_power_lost = abort.tells_power_loss(config.folder)
+    opening = _load(config, is_lossy=was_power_lost)
+    log, queues, was_clean = opening.log, opening.queues, opening.was_clean
+    damaged_from = _recover_queues(opening)
+    checkpoint = _plausible(read_checkpoint(config.folder), log, newest=_last_store_time(log, queues))
+    begin = _walk_begin(opening, checkpoint, damaged_from)
+    # What is in a queue was confirmed, or it would not be there.
+    confirmed = max(checkpoint.confirmed, queues.max_physical) if config.is_replica else checkpoint.confirmed
+    dispatcher = Dispatcher(queues, opening.index, position=begin, delay_levels_ms=config.delay_levels_ms)
+    walk, walked = _dispatch_again(opening, dispatcher, upto=confirmed if config.is_replica else None)
+    queues.release()
+    used_elsewhere = _used_elsewhere(opening)
+    if not used_elsewhere:
+        closed.forget(config.folder)
+    return Recovered(
+        log,
+        queues,
+        opening.index,
+        dispatcher,
+        was_clean,
+        walked_from=begin,
+        walked_records=walked,
+        cut_reason=walk.problem.reason if walk.problem else None,
+        damaged=tuple(walk.damaged),
+        confirmed=min(confirmed, log.end),
+        was_power_lost=was_power_lost,
+        used_elsewhere=used_elsewhere,
+    )
+
+
+def _load(config: StoreConfig, *, is_lossy: bool) -> _Opening:
+    was_clean = not abort.is_set(config.folder)
     log = CommitLog.load(config)
     queues = Queues.load(config, extender=Extender(log))
     index = Index.load(config)
-    abort.set_mark(config.folder, is_lossy=was_power_lost)
+    abort.set_mark(config.folder, is_lossy=is_lossy)
     _remove_scratch(config)
     left = closed.read(config.folder) if was_clean else closed.CleanClose()
     closed_at = closed.end_told(config.folder)
     if was_clean and config.is_replica and not closed.is_there(config.folder):
         closed_at = closed.note_other(config.folder)
+    return _Opening(config, was_clean, log, queues, index, left, closed_at)
+
+
+def _recover_queues(opening: _Opening) -> int | None:
+    """Repair the queues; return the log offset from which records are missing in them, if any are."""
+    log, queues, left = opening.log, opening.queues, opening.left
     if left.log_begin == log.begin:
         queues.resume(left.spans)
-    damaged_from = queues.recover(log, trusted=was_clean)
+    damaged_from = queues.recover(log, trusted=opening.was_clean)
     queues.restart(closed.find_short(left, queues.by_key))
-    if queues.lost:
-        damaged_from = log.begin
-    checkpoint = _plausible(read_checkpoint(config.folder), log, newest=_last_store_time(log, queues))
+    return log.begin if queues.lost else damaged_from
+
+
+def _walk_begin(opening: _Opening, checkpoint: Checkpoint, damaged_from: int | None) -> int:
+    """Drop what the index may have lost; return where the walk begins."""
+    log, queues, index = opening.log, opening.queues, opening.index
     has_all = bool(index.files and queues.by_key)
     index.trust_finished(checkpoint.index)
-    if not was_clean:
+    if not opening.was_clean:
         index.drop_unfinished(checkpoint.index)
     if not has_all or queues.max_physical < 0:
         # New, or a folder was removed: everything is rebuilt.
         begin = log.begin
     else:
-        begin = _clean_begin(log, queues) if was_clean else _unclean_begin(log, checkpoint)
-    if damaged_from is not None:
-        begin = min(begin, damaged_from)
-    # What is in a queue was confirmed, or it would not be there.
-    confirmed = max(checkpoint.confirmed, queues.max_physical) if config.is_replica else checkpoint.confirmed
-    upto = confirmed if config.is_replica else None
-    dispatcher = Dispatcher(queues, index, position=begin, delay_levels_ms=config.delay_levels_ms)
+        begin = _clean_begin(log, queues) if opening.was_clean else _unclean_begin(log, checkpoint)
+    return begin if damaged_from is None else min(begin, damaged_from)
+
+
+def _dispatch_again(opening: _Opening, dispatcher: Dispatcher, *, upto: int | None) -> tuple[LogWalk, int]:
+    """Walk the log from the dispatcher's position, cut what is torn, and give queues and index what they lack.
+
+    Returns the walk, and how many records it found.
+    """
+    config, log, queues, index = opening.config, opening.log, opening.queues, opening.index
     resume = partial(queues.next_named, log)
-    walk = log.walk(begin, check_crc=config.check_crc_on_recover, may_be_torn=not was_clean, resume=resume)
+    check_crc = config.check_crc_on_recover
+    walk = log.walk(dispatcher.position, check_crc=check_crc, may_be_torn=not opening.was_clean, resume=resume)
     walked, left_at = _dispatch_until(upto, walk, dispatcher)
     log.cut(walk.end)
     queues.truncate(walk.end)
     _apply_purges(config, queues, log)
     queues.correct_min(log.begin)
-    unindexed = index.drop_from(walk.end, log, gap=_find_index_gap(index, left, log, resume))
+    unindexed = index.drop_from(walk.end, log, gap=_find_index_gap(index, opening.left, log, resume))
     if unindexed is not None and unindexed < walk.end:
         _dispatch_until(upto, log.walk(max(unindexed, log.begin), check_crc=False, resume=resume), dispatcher)
     dispatcher.position = log.end if left_at is None else left_at
     if not dispatcher.store_time:
         dispatcher.store_time = _last_store_time(log, queues)
-    queues.release()
-    used_elsewhere = _used_elsewhere(log, closed_at) if config.is_replica and closed_at is not None else ""
-    if not used_elsewhere:
-        closed.forget(config.folder)
-    reason = walk.problem.reason if walk.problem else None
-    return Recovered(
-        log,
-        queues,
-        index,
-        dispatcher,
-        was_clean,
-        begin,
-        walked,
-        reason,
-        tuple(walk.damaged),
-        min(confirmed, log.end),
-        was_power_lost,
-        used_elsewhere,
-    )
+    return walk, walked
 
 
-def _used_elsewhere(log: CommitLog, closed_at: int) -> str:
-    """Return why another broker must have had the store since this one (store/README.md#used-elsewhere)."""
-    if log.end <= max(closed_at, 0):
+def _used_elsewhere(opening: _Opening) -> str:
+    """Return why another broker must have had a replica's store since this one (store/README.md#used-elsewhere)."""
+    end, closed_at = opening.log.end, opening.closed_at
+    if not opening.config.is_replica or closed_at is None or end <= max(closed_at, 0):
         return ""
     if closed_at == closed.NO_END:
         return "it was closed by another broker"
-    return f"its log ends at {log.end}, and ended at {closed_at} when this broker closed it"
+    return f"its log ends at {end}, and ended at {closed_at} when this broker closed it"
 
 
 def _plausible(checkpoint: Checkpoint, log: CommitLog, *, newest: int) -> Checkpoint:
