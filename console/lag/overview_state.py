@@ -17,7 +17,9 @@ from console.lag.reading import LagReading, Missing
 from console.lag.shapes import BrokerState, GroupState, GroupSummary, OverviewLastKnown, OverviewState, TopicState
 from console.moments import rfc3339
 from console.replicas.behind import behind_of
+from console.replicas.held import held_of, why_away
 from console.replicas.sending import why_no_sends
+from console.replicas.shapes import HeldReplica
 
 G = TypeVar("G", bound=GroupSummary)
 
@@ -131,6 +133,7 @@ class OverviewStates:
 
     def _broker(self, reading: LagReading, broker: Process) -> BrokerState:
         runtime = reading.runtimes.get(broker.address) if broker.gone is None else None
+        held = _held(reading, broker, runtime)
         shown = BrokerState(
             name=broker.name,
             address=broker.address,
@@ -139,7 +142,10 @@ class OverviewStates:
             replica_id=broker.replica_id,
             reachable=runtime is not None,
             reason=None if runtime is not None else broker.gone or reading.reasons[broker.address],
+            held=held,
         )
+        if runtime is None and held is not None:
+            shown.reason = why_away(broker.replica_id or broker.broker_id, held)
         if runtime is not None:
             shown.version = runtime.version
             shown.in_rate = self._broker_in.find(broker.address)
@@ -150,7 +156,7 @@ class OverviewStates:
             shown.log_end = runtime.log_end
             if broker.broker_id == MASTER_ID:
                 shown.send_refusal = why_no_sends(runtime)
-            else:
+            elif held is None:
                 behind = behind_of(_master_of(reading, broker.name), runtime)
                 shown.behind_bytes, shown.behind_ms = behind.bytes, behind.ms
         return shown
@@ -197,6 +203,13 @@ def _master_of(reading: LagReading, name: str) -> BrokerRuntime | None:
     """Return what the master of a broker name said last; None if it does not answer."""
     facts = reading.facts.get(name)
     return None if facts is None else facts.runtime
+
+
+def _held(reading: LagReading, broker: Process, runtime: BrokerRuntime | None) -> HeldReplica | None:
+    """Return why a process takes no part by itself; None while it does, or nobody knows."""
+    if runtime is not None or broker.replica_id is None:
+        return held_of(runtime)
+    return reading.held.get((broker.address, broker.replica_id))
 
 
 def _silent(missing: Missing) -> BrokerState:

@@ -32,6 +32,8 @@ from console.lag.facts import BrokerFacts
 from console.lag.following import Changed
 from console.lag.owners import OwnersWatch
 from console.lag.shapes import LeaseConsumerState
+from console.replicas.away import Place
+from console.replicas.shapes import HeldReplica
 
 # How long a step waits for answers; later answers count for the next step.
 PATIENCE_SECONDS: Final = 0.7
@@ -93,6 +95,8 @@ class LagReading:
     """All brokers that were seen and not forgotten, by name."""
     decided: Mapping[str, NameState] = field(default_factory=dict)
     """What controllers decided about broker names, as last told."""
+    held: Mapping[Place, HeldReplica] = field(default_factory=dict)
+    """Of the replicas that no name server lists, those that say themselves why they take no part."""
     topics: dict[str, Topic] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     owners: dict[str, dict[MessageQueue, str]] = field(default_factory=dict)

@@ -25,10 +25,11 @@ from console.lag import history, lease_consumers, rounds, topic_history
 from console.lag.broker_watch import Shown
 from console.lag.publishing import ClusterPublisher
 from console.lag.reading import Memory, Reader
-from console.lag.shapes import LastKnown
+from console.lag.shapes import LastKnown, OverviewState
 from console.lag.shown import ShownNames
 from console.lag.state import ClusterState, StateBuilder
 from console.leader import Leadership
+from console.replicas.away import AwayReplicas, Place
 from console.replicas.pages import ReplicaPages
 from console.replicas.watch import ReplicaWatch
 
@@ -92,6 +93,7 @@ class ClusterSampler:
         self._activity = activity
         self._decisions = decisions
         self._pages = pages
+        self._away = AwayReplicas(name)
         self._shown_names = ShownNames(name, store)
         self._last_known_at: int | None = None
 
@@ -109,6 +111,7 @@ class ClusterSampler:
         reading = await self._reader.step(now, shown)
         reading.lease_consumers = await lease_consumers.find(self._store, self._name, now)
         reading.decided = {} if self._decisions is None else self._decisions.states
+        reading.held = self._away.held
         state = self._builder.step(reading)
         if self._decisions is not None:
             state = replace(
@@ -117,6 +120,7 @@ class ClusterSampler:
                 decided=self._decisions.states,
                 controllers=self._decisions.of_controllers,
             )
+        self._away.begin(admin, _away(state.overview), now)
         if self._pages is not None:
             self._pages.begin(admin, {each.name for each in state.overview.brokers} | state.decisions.keys(), now)
         await self._keeper.keep(self._store, now, self._points(state), first=self._charted(shown))
@@ -139,6 +143,7 @@ class ClusterSampler:
         if self._reader is not None:
             await self._reader.close()
             self._reader = None
+        await self._away.close()
         if self._decisions is not None:
             await self._decisions.close()
         if self._pages is not None:
@@ -175,6 +180,15 @@ class ClusterSampler:
         """Return the series that somebody may look at now."""
         groups = (history.group_key(self._name, name) for name in shown.groups)
         return {history.overview_key(self._name), *groups}
+
+
+def _away(overview: OverviewState) -> list[Place]:
+    """Return the replicas that the sampler does not hear."""
+    return [
+        (each.address, each.replica_id)
+        for each in overview.brokers
+        if not each.reachable and each.replica_id is not None
+    ]
 
 
 class Sampler:

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from broker_core.structs import decoded
 from console.moments import Moment
+from console.replicas.shapes import HeldReplica
 
 _DELIVERED: Final = (
     "Messages per second that brokers delivered: to each group, and again where one was delivered again."
@@ -20,7 +21,13 @@ _REFUSAL: Final = (
     "Why a master with automatic failover takes no sends, or cannot answer them; empty if it does. Null of others, and "
     "of a silent one."
 )
-_BEHIND: Final = "What its master has and it has not; null for a master, and while one of both does not answer."
+_BEHIND: Final = (
+    "What its master has and it has not; null for a master, one that is held, and while one of both is silent."
+)
+_HELD: Final = (
+    "Why a replica takes no part by itself, as it says, also where no name server lists it; null if it does, or does "
+    "not tell."
+)
 
 GroupWord = Literal["unknown", "idle", "caught_up", "consuming", "growing", "stalled", "inconsistent"]
 BrokerRole = Literal["master", "slave"]
@@ -230,6 +237,7 @@ class BrokerState(Struct, kw_only=True):
         int | None, Meta(description="Between the last messages of master and slave; null if one does not tell it.")
     ] = None
     send_refusal: Annotated[str | None, Meta(description=_REFUSAL)] = None
+    held: Annotated[HeldReplica | None, Meta(description=_HELD)] = None
 
 
 class OverviewLastKnown(Struct, frozen=True, kw_only=True):

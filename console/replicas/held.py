@@ -44,6 +44,12 @@ def words_on(number: int, code: str) -> str:
     return f"replica {number} does not join by itself: {advice_on(code)}"
 
 
+def why_away(number: int, held: HeldReplica) -> str:
+    """Return why no name server lists a replica that is held, in its own words, and what to do about it."""
+    words = words_on(number, held.code)
+    return f"{held.reason}; {words}" if held.reason else words
+
+
 def with_words(reason: str | None, replicas: Iterable[Replica]) -> str | None:
     """Return why sends are refused, with the replicas that would be needed and do not come by themselves."""
     parts = [words_on(each.broker_id, each.held.code) for each in replicas if each.held is not None]

@@ -3622,12 +3622,14 @@ export interface components {
             commit_log_bytes: number | null;
             /** @description The log offset behind its last record. */
             log_end: number | null;
-            /** @description What its master has and it has not; null for a master, and while one of both does not answer. */
+            /** @description What its master has and it has not; null for a master, one that is held, and while one of both is silent. */
             behind_bytes: number | null;
             /** @description Between the last messages of master and slave; null if one does not tell it. */
             behind_ms: number | null;
             /** @description Why a master with automatic failover takes no sends, or cannot answer them; empty if it does. Null of others, and of a silent one. */
             send_refusal: string | null;
+            /** @description Why a replica takes no part by itself, as it says, also where no name server lists it; null if it does, or does not tell. */
+            held: components["schemas"]["HeldReplica"] | null;
         };
         /** @description Access control of one broker process. */
         BrokerAccessControl: {

@@ -140,6 +140,7 @@ export const broker = (name: string, overrides: Partial<Broker> = {}): Broker =>
   behind_bytes: null,
   behind_ms: null,
   send_refusal: null,
+  held: null,
   ...overrides,
 })
 
