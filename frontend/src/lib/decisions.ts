@@ -38,6 +38,7 @@ export const DECISIONS: readonly [DecisionKey, RegExp][] = [
   ["noRoom", /^the disk has no room for what this replica is told$/],
   ["setBackLease", /^the controllers decide nothing while their state is set back, and a replica of the in-sync set is out of reach$/],
   ["stalled", /^sends are stored, but not confirmed: the oldest waits for (?<s>\d+) s for the in-sync set$/],
+  ["aheadOfMaster", /^the master has this log up to (?<common>\d+) only, but every replica had it up to (?<confirmed>\d+)$/],
   ["awayFolder", /^replica (?<id>\d+) does not join by itself: keep a copy of its folder, remove it, empty the folder and start it again$/],
   ["away", /^replica (?<id>\d+) does not join by itself: .+$/],
   ["noneInSync", /^[Nn]o replica of (?<name>\S+) is known to have every acknowledged message$/],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from broker_core.broker.replication.messages import Refusal
+from broker_core.broker.replication.rejoin import MasterLog, OwnLog, Stop, plan
 from broker_core.client.admin.clusters import BrokerAddress, BrokerRuntime
 from broker_core.client.admin.replication import KnownState
 from broker_core.controller import admin_handlers
@@ -30,6 +31,7 @@ from broker_core.controller.hearing import Hearing, Heartbeat
 from broker_core.controller.judging import Judging
 from broker_core.controller.replicas import decide
 from broker_core.protocol.bodies.controller import MasterLife, NamePolicy, NameState
+from broker_core.protocol.ha_epochs import EpochStart
 from console.replicas.deciding import _ENGINE_SILENT, _SET_BACK, Decided, of_name
 from console.replicas.reading import Asked
 from console.replicas.sending import why_no_sends
@@ -154,6 +156,10 @@ def told() -> Iterator[str]:
     yield _SET_BACK
     listed = [BrokerAddress("C", "b", number, "h:1") for number in (2, 4)]
     yield Asked(listed, decision=Decided(heard=frozenset({4}))).silence(listed[0]) or ""
+    epochs = [EpochStart(1, 0)]
+    stopped = plan(OwnLog(0, 120, 120, epochs, is_clean=True, is_in_sync=False), MasterLog(0, 80, epochs))
+    assert isinstance(stopped, Stop)
+    yield stopped.held.reason
 
 
 def test_the_console_has_words_for_all_that_controllers_say() -> None:

@@ -31,6 +31,7 @@ export const decisions = {
     noRoom: "the disk has no room for what this replica is told",
     setBackLease: "the controllers decide nothing while their state is set back, and a replica of the in-sync set is out of reach",
     stalled: "sends are stored, but not confirmed: the oldest waits for {{s}} s for the in-sync set",
+    aheadOfMaster: "the master has its log up to {{common}} only, but every replica had it up to {{confirmed}}",
     awayFolder: "replica {{id}} does not join by itself: keep a copy of its folder, remove it, empty the folder and start it again",
     away: "replica {{id}} does not join by itself, as its row says",
     noneInSync: "no replica of {{name}} is known to have every acknowledged message",

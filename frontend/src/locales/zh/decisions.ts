@@ -31,6 +31,7 @@ export const decisions = {
     noRoom: "磁盘空间不足，无法保存该副本收到的内容",
     setBackLease: "控制器的状态已回退，不作任何决定，且同步集合中有副本不可达",
     stalled: "消息已存储，但未确认：最早的一条已等待同步集合 {{s}} 秒",
+    aheadOfMaster: "主节点只有其日志到 {{common}} 的部分，而所有副本曾都有到 {{confirmed}} 的部分",
     awayFolder: "副本 {{id}} 不会自行加入：先备份其目录，再移除它、清空目录并重新启动",
     away: "副本 {{id}} 不会自行加入，原因见其所在行",
     noneInSync: "{{name}} 没有已知拥有全部已确认消息的副本",

@@ -1,28 +1,14 @@
-import { IconHandStop } from "@tabler/icons-react"
 import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
-import { Badge } from "@/components/badges/badge"
 import { Callout } from "@/components/layout/panel"
 import type { Replica } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
-import classes from "./replicas.module.css"
 
 type Held = NonNullable<Replica["held"]>
 
 const ADVICE = { ahead: "folder", apart: "folder", damaged: "damaged", replaced: "replaced", removed: "removed" } as const
-const SHORT = { ahead: "ahead", apart: "apart", damaged: "damaged", replaced: "replaced", removed: "removed", refused: "refused" } as const
 
 const nameIn = <Names extends Record<string, string>>(names: Names, code: string): Names[keyof Names] | undefined => (code in names ? names[code as keyof Names] : undefined)
-
-/** The state of a replica that takes no part by itself: it answers, and still will never catch up. */
-export function HeldState({ held }: { held: Held }) {
-  const { t } = useTranslation()
-  return (
-    <Badge tone="crit" icon={IconHandStop}>
-      <span className={classes.reason}>{t(`replicas.held.${nameIn(SHORT, held.code) ?? "other"}`)}</span>
-    </Badge>
-  )
-}
 
 /** Each replica that does not come back by itself: what its log has that the master lacks, and what to do. */
 export function HeldReplicas({ replicas }: { replicas: readonly Replica[] }) {

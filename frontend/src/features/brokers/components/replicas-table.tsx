@@ -2,6 +2,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCopy, IconCrown, IconPlugConnec
 import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
+import { HeldState } from "@/components/badges/held-state"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
 import { LagRail, UnknownRail } from "@/components/rail/rail"
@@ -11,7 +12,6 @@ import { usePhone } from "@/hooks/use-media"
 import type { Replica, Replicas } from "@/lib/api-types"
 import { bytes, count } from "@/lib/format"
 import { reasonIn } from "@/lib/reasons"
-import { HeldState } from "./held-replicas"
 import { ReplicaMenu } from "./replica-menu"
 import classes from "./replicas.module.css"
 
@@ -114,7 +114,7 @@ function InSet({ replica: { failover } }: { replica: Replica }) {
 
 function State({ replica: { reachable, reason, last_seen_at: seen, held } }: { replica: Replica }) {
   const { t } = useTranslation()
-  if (held) return <HeldState held={held} />
+  if (held) return <HeldState held={held} className={classes.reason} />
   return reachable ? (
     <Badge tone="quiet" icon={IconCircleCheck}>
       {t("broker.answers")}

@@ -35,6 +35,25 @@ describe("the page of the brokers", () => {
     expect(row.getByText("broker-a 1 is not listed by any name server")).toBeTruthy()
   })
 
+  it("says of a replica that is held why it is away, and that it does not come back by itself", async () => {
+    const away = "the master has this log up to 80 only, but every replica had it up to 120; replica 1 does not join by itself: keep a copy of its folder, remove it, empty the folder and start it again"
+    const unknown = { in_rate: null, out_rate: null, commit_log_bytes: null, disk_used_ratio: null, uptime_ms: null }
+    const held = broker("broker-a", {
+      ...unknown,
+      address: "10.0.0.9:10911",
+      replica_id: 1,
+      role: "slave",
+      reachable: false,
+      reason: away,
+      held: { code: "ahead", reason: "the master has this log up to 80 only, but every replica had it up to 120", common_end: 80, more_bytes: 40, advice: "keep a copy of its folder" },
+    })
+    answer(OVERVIEW, overview({ brokers: [broker("broker-a", { replica_id: 2 }), held], brokers_answering: 1 }))
+    renderApp(<BrokerPage cluster="local" />)
+    const row = await rowOf("10.0.0.9:10911")
+    expect(row.getByText("Stopped for good: its log goes on beyond the master's")).toBeTruthy()
+    expect(row.getAllByLabelText(/^Not known: .+; replica 1 does not join by itself: keep a copy of its folder/).length).toBeGreaterThan(2)
+  })
+
   it("writes what a silent broker would say as unknown with the reason, never as zero", async () => {
     answer(OVERVIEW, overview({ brokers: [broker("broker-a"), silent], brokers_answering: 1, missing: [{ broker: "broker-b", reason: REASON, since: null }] }))
     renderApp(<BrokerPage cluster="local" />)

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router"
 import { type ReactNode, useMemo } from "react"
 import { useTranslation } from "react-i18next"
 import { Badge } from "@/components/badges/badge"
+import { HeldState } from "@/components/badges/held-state"
 import { CurlButton } from "@/components/code/curl-button"
 import { columnsFor } from "@/components/data-table/columns"
 import { DataTable } from "@/components/data-table/data-table"
@@ -147,11 +148,12 @@ function Role({ broker: { role, replica_id: replica, broker_id: id } }: { broker
 function Behind({ broker }: { broker: Broker }) {
   const { t } = useTranslation()
   if (broker.role === "master") return <NotApplicable />
-  return <Num value={broker.behind_bytes} write={bytes} reason={broker.reason ?? t("replicas.noMasterEnd")} />
+  return <Num value={broker.behind_bytes} write={bytes} reason={broker.reason ?? t(broker.held ? "replicas.held.notBehind" : "replicas.noMasterEnd")} />
 }
 
 function State({ broker }: { broker: Broker }) {
   const { t } = useTranslation()
+  if (broker.held) return <HeldState held={broker.held} />
   if (broker.reachable)
     return (
       <Badge tone="quiet" icon={IconCircleCheck}>
