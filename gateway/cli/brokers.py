@@ -24,7 +24,8 @@ def brokers(context: click.Context) -> None:
 def list_brokers(session: Session) -> None:
     """List the processes of all brokers, masters (id 0) and slaves; what is not known is a dash.
 
-    `replica_id` is what controllers know a process by, where they choose the master.
+    `replica_id` is what controllers know a process by, where they choose the master. One that is `held` takes no part
+    by itself any more; `reason` says why, and what to do.
     """
     columns = [
         "name",
@@ -36,6 +37,7 @@ def list_brokers(session: Session) -> None:
         "in_rate",
         "out_rate",
         "behind_bytes",
+        "held=held.code",
         "reason",
     ]
     session.out.rows(session.api.get("overview")["brokers"], columns)

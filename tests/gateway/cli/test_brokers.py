@@ -8,7 +8,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from gateway.cli.brokers import replicas
+from gateway.cli.brokers import list_brokers, replicas
 from gateway.cli.output import Output
 from gateway.cli.root import Session
 from tests.gateway.cli.conftest import Run
@@ -30,6 +30,23 @@ def test_a_broker_that_nobody_knows_is_refused(run: Run) -> None:
 
     assert refused.returncode == 1
     assert "broker-gone" in refused.stderr
+
+
+def test_the_list_says_which_process_is_held_and_why() -> None:
+    why = "the master has less; replica 3 does not join by itself: keep a copy of its folder"
+    names = {"name": "broker-a", "address": "10.0.0.3:10911"}
+    listed = [
+        {**names, "broker_id": 0, "held": None},
+        {**names, "broker_id": 3, "held": {"code": "ahead"}, "reason": why},
+    ]
+    api: Any = SimpleNamespace(get=lambda _: {"brokers": listed})
+
+    told = CliRunner().invoke(list_brokers, obj=Session(api, out=Output(is_json=False)))
+
+    head, master, away = told.stdout.splitlines()
+    assert head.split()[-2:] == ["HELD", "REASON"]
+    assert master.split()[-2:] == ["-", "-"]
+    assert away.endswith(f"  ahead  {why}")
 
 
 def test_what_is_silent_or_takes_no_messages_is_told_and_is_an_error() -> None:
