@@ -18,11 +18,12 @@ from broker_core.client.answers import Answers, ask_all
 from broker_core.client.errors import AccessDenied
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
-from console.clusters.memory import aremembered
+from console.clusters.memory import RememberedBroker, aremembered
 from console.clusters.models import Cluster
+from console.clusters.outcomes import not_listed
 from console.clusters.reasons import reason_of
 from console.clusters.services import EMBEDDED
-from console.lag import rounds
+from console.lag import current, rounds
 from gateway.data.parts import DataPlaneParts
 from gateway.health import BEATS, CHECK_SECONDS, Check, Health, NotUp, beat_check
 
@@ -61,7 +62,7 @@ def everything(parts: DataPlaneParts) -> Health:
         admin = await parts.connections.admin(EMBEDDED)
         known, masters = await aremembered(EMBEDDED), await admin.clusters.masters()
         answers = await ask_all(masters, partial(admin.clusters.runtime_of, timeout_ms=_BROKER_MS))
-        unlisted = (f"{each.name} is not listed by any name server" for each in known.missing(masters.values()))
+        unlisted = await _unlisted(known.missing(masters.values()))
         silent = [*(reason_of(error, masters) for error in answers.failed.values()), *unlisted]
         if not answers.found and not silent:
             raise NotUp("no broker is listed")
@@ -110,6 +111,14 @@ def _needed(parts: DataPlaneParts) -> dict[str, Check]:
 
     beats = {name: beat_check(parts.redis, key, now_ms=now_ms) for name, key in BEATS.items()}
     return {"database": database, "redis": store, "broker": broker, **beats}
+
+
+async def _unlisted(brokers: Sequence[RememberedBroker]) -> list[str]:
+    """Return why nobody asks these, with what their replicas that are held told the sampler."""
+    overview = await sync_to_async(current.find_overview)(EMBEDDED) if brokers else None
+    processes = [] if overview is None else overview.brokers
+    held = [(each.name, each.reason) for each in processes if each.held is not None and each.reason is not None]
+    return ["; ".join([not_listed(each), *(why for name, why in held if name == each.name)]) for each in brokers]
 
 
 async def _first_answer(asked: Iterable[asyncio.Future[BrokerRuntime]]) -> None:

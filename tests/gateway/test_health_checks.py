@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +16,13 @@ from broker_core.client.answers import Answers
 from broker_core.client.errors import AccessDenied, TimedOut, Unreachable
 from broker_core.clock import now_ms
 from broker_core.errors import GantryError
+from broker_core.protocol.bodies.controller import ReplicaState, new_state
 from console.clusters.memory import Remembered, RememberedBroker
 from console.clusters.models import Cluster
-from console.lag import rounds
+from console.lag import current, rounds
+from console.lag.reading import LagReading
+from console.lag.state import StateBuilder
+from console.replicas.shapes import HeldReplica
 from gateway import health_checks
 from gateway.health_checks import MEANINGS, everything
 
@@ -34,6 +39,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, RememberedBroker]:
         return Remembered(brokers)
 
     monkeypatch.setattr(health_checks, "aremembered", remembered)
+    monkeypatch.setattr(current, "find_overview", lambda _: None)
     return brokers
 
 
@@ -100,6 +106,23 @@ async def test_a_known_broker_that_is_not_listed_any_more_counts_as_silent(
     assert state.reasons[name] == "broker-b is not listed by any name server"
     del known["broker-b"]  # an operator removed it
     assert (await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}))).state()).reasons[name] is None
+
+
+async def test_a_broker_whose_replicas_are_held_is_named_with_the_reason(
+    known: dict[str, RememberedBroker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known["broker-b"] = RememberedBroker("broker-b", {0: "b:2"}, SEEN, SEEN)
+    replicas = {number: ReplicaState(f"b:{number}", "", "1-a", "", True, 1) for number in (2, 3)}
+    held = HeldReplica(code="damaged", reason="the log cannot be cut", common_end=None, more_bytes=None, advice="")
+    reading = LagReading(
+        now_ms(), decided={"broker-b": replace(new_state("broker-b", "C"), replicas=replicas)}, held={("b:2", 2): held}
+    )
+    monkeypatch.setattr(current, "find_overview", lambda _: StateBuilder().step(reading).overview)
+    state = await everything(parts(Answers({"b:1": BrokerRuntime(GOOD)}))).state()
+    assert state.reasons["brokers"] == (
+        "broker-b is not listed by any name server; the log cannot be cut; "
+        "replica 2 does not join by itself: see its log and its disk, then start it again"
+    )
 
 
 @pytest.mark.parametrize("name", ["brokers", "disk", "dispatch"])
