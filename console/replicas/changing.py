@@ -23,9 +23,10 @@ from console.clusters.reasons import reason_of
 from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
 from console.replicas import history, plans
-from console.replicas.changing_shapes import ReplicaChange, ReplicaPolicy
+from console.replicas.changing_shapes import RemovedReplica, ReplicaChange, ReplicaPolicy
 from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, next_masters, own_least_of
 from console.replicas.deciding import shown_state, why_untold
+from console.replicas.removed import removed_of
 from console.shapes import as_json
 
 # A master may take seconds to let its successor catch up.
@@ -117,24 +118,23 @@ def change(by: Actor, target: Target, command: Command, *, dry_run: bool) -> Rep
     """
     view = None if target.plan is None else plans.check_fresh(target.plan, target.change)
 
-    async def asked(admin: Admin) -> tuple[Preview, Costs]:
+    async def asked(admin: Admin) -> tuple[Preview, Costs, RemovedReplica | None]:
         now = await _state(admin, target.broker)
         if view is not None:
             plans.check_state(view, now, target.broker)
         done = await command(admin, dry_run)
-        if dry_run:
-            return done, await costs_of(admin, done)
-        return done, Costs(own_least=await own_least_of(admin, done.after))
+        costs = await costs_of(admin, done) if dry_run else Costs(own_least=await own_least_of(admin, done.after))
+        return done, costs, await removed_of(admin, done)
 
     try:
-        done, costs = ask(target.cluster, asked, seconds=_SECONDS)
+        done, costs, removed = ask(target.cluster, asked, seconds=_SECONDS)
     except (GantryError, BrokersSilent) as error:
         if not dry_run:
             words = str(error.detail) if isinstance(error, BrokersSilent) else reason_of(error)
             after = {"asked": dict(target.asked), "error": words}
             record(by, target.action, target.resource, result="failed", before={}, after=after)
         raise problem_of(error) from error
-    shown = _shown(target, done, costs, dry_run=dry_run)
+    shown = _shown(target, done, costs, removed, dry_run=dry_run)
     if not dry_run:
         before = {} if shown.before is None else as_json(shown.before)
         after = {**as_json(shown.after), "asked": dict(target.asked)}
@@ -171,7 +171,9 @@ def problem_of(error: GantryError | BrokersSilent) -> Exception:
     return BrokersSilent(words) if error.code == ResponseCode.CONTROLLER_NOT_LEADER else Conflict(words)
 
 
-def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> ReplicaChange:
+def _shown(
+    target: Target, done: Preview, costs: Costs, removed: RemovedReplica | None, *, dry_run: bool
+) -> ReplicaChange:
     wanted, members = done.after.policy.min_in_sync, len(done.after.in_sync)
     least = None if costs.own_least is None else max(wanted, costs.own_least)
     return ReplicaChange(
@@ -188,6 +190,7 @@ def _shown(target: Target, done: Preview, costs: Costs, *, dry_run: bool) -> Rep
         refuses_sends=True if members < wanted else None if least is None else members < least,
         orderly_groups=costs.orderly_groups,
         orderly_groups_total=costs.orderly_groups_total,
+        removed=removed,
         warnings=done.warnings,
         plan=plans.plan_of(target.change, done.before) if dry_run else None,
         plan_expires_at=rfc3339(now_ms() + round(plans.LIVES.total_seconds() * 1000)) if dry_run else None,

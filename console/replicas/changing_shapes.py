@@ -20,6 +20,26 @@ class ReplicaPolicy(Struct, frozen=True, kw_only=True):
     unclean_allowed: Annotated[bool, Meta(description="Whether one may be elected that may lack messages.")]
 
 
+class RemovedReplica(Struct, frozen=True, kw_only=True):
+    """A replica that is forgotten, and what remains of it on its machine."""
+
+    replica_id: int
+    address: Annotated[str | None, Meta(description="Where it registered; null if it never did.")]
+    runs: Annotated[
+        bool | None,
+        Meta(
+            description="Whether its process answers at its address, where it goes on without a part until it is "
+            "stopped. False: another replica is there. Null: nobody answers, so it is not known."
+        ),
+    ]
+    successor_id: Annotated[int | None, Meta(description="The other replica that is at its address now.")]
+    folder: Annotated[
+        str | None,
+        Meta(description="Its data folder, on its machine, as its process says; null while that does not answer."),
+    ]
+    advice: Annotated[str, Meta(description="What to do with its process and its folder.")]
+
+
 class ReplicaChange(Struct, frozen=True, kw_only=True):
     """What a change did, or would do."""
 
@@ -67,6 +87,7 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
         ),
     ]
     orderly_groups_total: int | None
+    removed: Annotated[RemovedReplica | None, Meta(description="The replica that is forgotten; null where none is.")]
     warnings: Sequence[str]
     plan: Annotated[str | None, Meta(description="Of a preview: the change with this `plan` is made as previewed.")]
     plan_expires_at: Moment | None

@@ -6517,6 +6517,20 @@ export interface components {
             name: string | null;
             text: string;
         };
+        /** @description A replica that is forgotten, and what remains of it on its machine. */
+        RemovedReplica: {
+            replica_id: number;
+            /** @description Where it registered; null if it never did. */
+            address: string | null;
+            /** @description Whether its process answers at its address, where it goes on without a part until it is stopped. False: another replica is there. Null: nobody answers, so it is not known. */
+            runs: boolean | null;
+            /** @description The other replica that is at its address now. */
+            successor_id: number | null;
+            /** @description Its data folder, on its machine, as its process says; null while that does not answer. */
+            folder: string | null;
+            /** @description What to do with its process and its folder. */
+            advice: string;
+        };
         /** @description Where to, and how; by default to the topic of the right side, or as the replay did. */
         ReplayMissingRequest: {
             target?: components["schemas"]["ReplayTargetRequest"];
@@ -6622,6 +6636,8 @@ export interface components {
             /** @description Groups that consume in order from the old master, and pause until they hold their queues at the new one: up to 100; null where the master stays or does not tell. */
             orderly_groups: string[] | null;
             orderly_groups_total: number | null;
+            /** @description The replica that is forgotten; null where none is. */
+            removed: components["schemas"]["RemovedReplica"] | null;
             warnings: string[];
             /** @description Of a preview: the change with this `plan` is made as previewed. */
             plan: string | null;

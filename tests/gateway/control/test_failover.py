@@ -101,7 +101,12 @@ def test_a_plan_is_made_once_and_only_while_what_it_showed_is_so(call: Call) -> 
 
 def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
     body, path, any_version = {"min_in_sync": 2}, f"/brokers/{failover.PAIR}/policy", {"If-Match": "*"}
-    removed = call("POST", f"/brokers/{failover.PAIR_TO_SHRINK}/replicas/2:remove?living=true")
+    remove = f"/brokers/{failover.PAIR_TO_SHRINK}/replicas/2:remove?living=true"
+    assert call("POST", f"{remove}&dry_run=true").json()["removed"] == {
+        "replica_id": 2, "address": "127.0.0.1:1", "runs": None, "successor_id": 1, "folder": None,
+        "advice": "replica 1 is at its address now: leave that process and its folder alone",
+    }  # fmt: skip
+    removed = call("POST", remove)
     assert removed.status_code == 200, removed.text
     assert removed.json()["after"]["replicas"] == [1]
 
@@ -113,7 +118,7 @@ def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
     assert read.json() == {"min_in_sync": 1, "unclean_allowed": False}
     allowed = call("PATCH", path, json=body, headers={"If-Match": read.headers["etag"]}).json()
     # The master's own setting may ask for more: it does not answer
-    assert (allowed["after"]["min_in_sync"], allowed["refuses_sends"]) == (2, None)
+    assert (allowed["after"]["min_in_sync"], allowed["refuses_sends"], allowed["removed"]) == (2, None, None)
     late = call("PATCH", path, json=body, headers={"If-Match": read.headers["etag"]})
     assert (late.status_code, late.json()["code"]) == (412, "PRECONDITION_FAILED")
     assert call("GET", "/brokers/nowhere/policy").status_code == 404
