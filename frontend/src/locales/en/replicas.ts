@@ -190,6 +190,14 @@ export const replicas = {
       },
       noPromotion: { held: "it takes no part by itself", outOfSet: "not in sync: it may lack acknowledged messages", silent: "controllers do not hear it" },
     },
+    removed: {
+      runs: "Its process at {{address}} is not stopped by this: stop it there. Then its data folder on that machine may be deleted, or emptied and started as a new replica.",
+      silent: "Nobody answers at {{address}}, where it registered. See that its process is stopped: one that is only cut off goes on without a part. Then its data folder may be deleted, or emptied and started as a new replica.",
+      replaced: "Replica {{other}} is at {{address}} now: leave that process and its folder alone.",
+      never: "It has taken an id and never registered: no address of it is known.",
+      folder: "Data folder",
+      folderUnknown: "Where that folder is only its process tells. The first line of brokerIdentity in a data folder names cluster, broker and id.",
+    },
     actionsOf: "Actions on replica {{replica}}",
     actions: {
       promote: { open: "Make master…", title: "Make replica {{replica}} master of {{broker}}", do: "Hand over to replica {{replica}}", words: "The master stops taking sends until the replica has its whole log, and the replica is elected. Sends rest meanwhile.", done: "Replica {{replica}} is master of {{broker}}", failed: "{{broker}} was not handed over" },

@@ -185,6 +185,14 @@ export const replicas = {
       },
       noPromotion: { held: "它不会自行参与", outOfSet: "未同步：可能缺少已确认的消息", silent: "控制器收不到它的心跳" },
     },
+    removed: {
+      runs: "位于 {{address}} 的进程不会因此停止：须到该机器上停止它。之后其数据目录可以删除，或清空后作为新副本启动。",
+      silent: "其注册地址 {{address}} 无应答。须确认其进程已停止：若只是网络中断，它会继续运行但不再参与。之后其数据目录可以删除，或清空后作为新副本启动。",
+      replaced: "{{address}} 现在是副本 {{other}}：不要停止该进程，也不要动其目录。",
+      never: "它只领取了编号，从未注册：没有已知地址。",
+      folder: "数据目录",
+      folderUnknown: "数据目录的位置只有其进程知道。目录中 brokerIdentity 的第一行写有集群、broker 名称与编号。",
+    },
     actionsOf: "副本 {{replica}} 的操作",
     actions: {
       promote: { open: "设为主…", title: "将 {{broker}} 的副本 {{replica}} 设为主", do: "移交给副本 {{replica}}", words: "主停止接收发送，直到该副本拥有全部日志，然后选举该副本。其间发送暂停。", done: "副本 {{replica}} 已成为 {{broker}} 的主", failed: "{{broker}} 未移交" },

@@ -8,6 +8,7 @@ import { usePreviewReplica } from "../api/preview-replica"
 import type { ReplicaTarget } from "../replica-target"
 import { ChangePlan } from "./change-plan"
 import { PreviewFailed } from "./preview-failed"
+import { RemovedProcess } from "./removed-process"
 
 /** Says what the controller would do, before and after beside each other; only what loses messages asks for the name. */
 export function ChangeReplica({ target, leastNow, onClose }: { target: ReplicaTarget; leastNow: number | null; onClose: () => void }) {
@@ -50,6 +51,7 @@ export function ChangeReplica({ target, leastNow, onClose }: { target: ReplicaTa
         </Button>
       )}
       {preview.error && <PreviewFailed error={preview.error} retry={() => void preview.refetch()} />}
+      {plan?.removed && <RemovedProcess removed={plan.removed} />}
       {plan && <ChangePlan plan={plan} leastNow={leastNow} />}
     </ConfirmDanger>
   )
