@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from broker_core.controller.commands import AcceptLoss, Adopt, Command, Elect, Remove, SetPolicy
 from broker_core.controller.electing import electable
 from broker_core.controller.errors import Refused
 from broker_core.controller.judging import Judging
+from broker_core.controller.losing import most_lost
 from broker_core.controller.parts import Parts, answered, master_address, of_operator, sync_state_set
 from broker_core.controller.replicas import removable
 from broker_core.controller.set_back import is_set_back
@@ -13,7 +16,7 @@ from broker_core.controller.states import state_of
 from broker_core.protocol import Command as Message
 from broker_core.protocol import RequestCode, ResponseCode, bodies
 from broker_core.protocol.bodies.controller import NameState, ReplicaState
-from broker_core.protocol.bodies.replicas import HeardReplica, Preview
+from broker_core.protocol.bodies.replicas import HeardReplica, PossibleLoss, Preview
 from broker_core.protocol.headers import controller as headers
 from broker_core.remoting import Connection, Handler
 
@@ -99,8 +102,11 @@ class AdminHandlers:
         command = self._loss(await self._state(header.broker_name), header.broker_id)
         if header.dry_run:
             return self._told(await self._previewed(command, [_LOSS.format(command.id), _STOP_IT]))
+        loss = self._most_lost(command)  # soon the new master is the one that has everything
         done = await self._parts.deciding.carry_out(command, lead)
-        return self._told(self._preview(done.before, done.after, [_LOSS.format(command.id), _STOP_IT]))
+        return self._told(
+            replace(self._preview(done.before, done.after, [_LOSS.format(command.id), _STOP_IT]), loss=loss)
+        )
 
     async def adopt(self, request: Message, _: Connection) -> Message:
         """Go on from a state that was set back."""
@@ -171,7 +177,18 @@ class AdminHandlers:
 
     async def _previewed(self, command: Command, warnings: list[str]) -> Preview:
         done = await self._parts.deciding.preview(command)
-        return self._preview(done.before, done.after, warnings)
+        loss = self._most_lost(command) if isinstance(command, AcceptLoss) else None
+        return replace(self._preview(done.before, done.after, warnings), loss=loss)
+
+    def _most_lost(self, command: AcceptLoss) -> PossibleLoss | None:
+        parts, now = self._parts, self._parts.clock()
+        state, whole = parts.states.find(command.name), parts.hearing.last_whole(command.name)
+        chosen = next((each for each in parts.hearing.heard(command.name, now) if each.id == command.id), None)
+        if state is None or whole is None or chosen is None:
+            return None
+        beat, at = whole
+        lost = most_lost(state, chosen, beat)
+        return None if lost is None else PossibleLoss(lost, beat.id, beat.end, round((now - at) * 1000))
 
     async def _carried_out(self, command: Command, warnings: list[str] | None = None) -> Preview:
         done = await self._parts.deciding.carry_out(command)

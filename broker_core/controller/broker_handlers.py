@@ -22,6 +22,8 @@ MOST_TOLD_EPOCH: Final = 1 << 30
 """A higher epoch is believed only of a name that has got there, which takes longer than a century."""
 MOST_TOLD_VERSION: Final = 1 << 40
 """A version that so many changes of one name do not reach."""
+FRESH_MS: Final = 3_000
+"""Decisions are read every 2 s: of one that was read longer ago it is not known whether it still holds."""
 LONGEST: Final = 255
 """Characters of an address, a life or a check code; replicas send some twenty."""
 
@@ -55,7 +57,7 @@ class BrokerHandlers:
             state = parts.states.find(beat.name)
             _check_told(state, beat.view[1], beat.epoch, beat.last_epoch, beat.view[0])
             if beat.life and (_knows(state, beat.id) or parts.hearing.has_room(beat.name, beat.id)):
-                parts.hearing.heartbeat(beat, now)
+                parts.hearing.heartbeat(beat, now, has_all=self._has_all(state, beat, now))
                 parts.links.heard(beat.name, beat.id, beat.life, connection)
             state = self._registered(state, beat)
         except Refused as refused:
@@ -68,6 +70,13 @@ class BrokerHandlers:
         )
         body = encode_state(state) if header.wants_state or state.view > beat.view else b""
         return Command.response(ResponseCode.SUCCESS, answer, body)
+
+    def _has_all(self, state: NameState | None, beat: Heartbeat, now: float) -> bool:
+        """Return whether a replica has every acknowledged record, by a state that is as good as new."""
+        age_ms = self._parts.states.age_ms(now)
+        if state is None or age_ms is None or age_ms > FRESH_MS or self._parts.trust.is_set_back(state.name):
+            return False
+        return beat.id in state.in_sync and state.is_registered(beat.id, beat.life) and state.replicas[beat.id].clean
 
     def _registered(self, state: NameState | None, beat: Heartbeat) -> NameState:
         if self._parts.states.read_at is None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
 from broker_core.controller.commands import AcceptLoss, Candidate, Elect
 from broker_core.controller.errors import Refused
 from broker_core.protocol.bodies.controller import MasterLife, NameState
 from broker_core.protocol.codes import ResponseCode
+
+LOSS_ACCEPTED: Final = "loss accepted"
+"""How the reason of an election begins in which acknowledged records may have been lost."""
 
 
 def electable(state: NameState, among: Iterable[Candidate]) -> list[Candidate]:
@@ -66,7 +70,7 @@ def accept_loss(state: NameState, command: AcceptLoss) -> tuple[NameState, str]:
         in_sync=[chosen.id],
         set_version=state.set_version + 1,
     )
-    return after, f"loss accepted, replica {chosen.id} is master"
+    return after, f"{LOSS_ACCEPTED}, replica {chosen.id} is master"
 
 
 def _with_master(state: NameState, chosen: Candidate, among: Iterable[Candidate]) -> NameState:

@@ -56,14 +56,18 @@ class Hearing:
         self._timeout = timeout
         self._heard: dict[str, dict[int, _Heard]] = {}
         self._newest: dict[str, tuple[View, float]] = {}  # and when it was first told
+        self._whole: dict[str, tuple[Heartbeat, float]] = {}  # and when it came
         self._count = 0
 
     def woke(self, now: float) -> None:
         """Begin anew to count silence: this process did not run, and what was sent to it meanwhile is not read yet."""
         self._started = now
 
-    def heartbeat(self, beat: Heartbeat, now: float) -> None:
-        """Note a heartbeat; one of an earlier life than was heard tells only which view it knew."""
+    def heartbeat(self, beat: Heartbeat, now: float, *, has_all: bool = False) -> None:
+        """Note a heartbeat; one of an earlier life than was heard tells only which view it knew.
+
+        `has_all` is whether the replica has every acknowledged record, as the state of its name says now.
+        """
         self.told(beat.name, beat.view, now)
         of_name = self._heard.setdefault(beat.name, {})
         known = of_name.get(beat.id)
@@ -72,6 +76,8 @@ class Hearing:
         elif life_number(beat.life) < life_number(known.beat.life):
             return
         of_name[beat.id] = _Heard(beat, now)
+        if has_all:
+            self._whole[beat.name] = beat, now
 
     def told(self, name: str, view: View, now: float) -> None:
         """Note that somebody knows a view of a name."""
@@ -139,6 +145,10 @@ class Hearing:
         """Return when the newest view of a name was first told here."""
         return self._newest[name][1] if name in self._newest else self._started
 
+    def last_whole(self, name: str) -> tuple[Heartbeat, float] | None:
+        """Return the last heartbeat, and when it came, of a replica that had every acknowledged record then."""
+        return self._whole.get(name)
+
     def names(self) -> list[str]:
         """Return the names of which a replica was heard."""
         return sorted(self._heard)
@@ -158,6 +168,8 @@ class Hearing:
                 del self._heard[name]
         for name in self._newest.keys() - self._heard.keys() - known.keys():
             del self._newest[name]
+        for name in self._whole.keys() - known.keys():
+            del self._whole[name]
 
     def _all(self) -> Iterator[_Heard]:
         return (heard for of_name in self._heard.values() for heard in of_name.values())

@@ -80,11 +80,21 @@ class HeardReplica:
 
 
 @dataclass(frozen=True, slots=True)
+class PossibleLoss:
+    """So much of what was acknowledged is lost at most: `age_ms` ago replica `id` had all of it, and ended at `end`."""
+
+    most_bytes: int = 0
+    id: int = 0
+    end: int = 0
+    age_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """What a change does, or would do: the state before and after it, and the replicas that are heard.
 
     `handed_over` is whether an election that was made waited until the new master had the old one's whole log; None
-    where none was made.
+    where none was made. `loss` is of an accepted loss; None: how much it may be is not known.
     """
 
     after: NameState
@@ -92,6 +102,7 @@ class Preview:
     heard: list[HeardReplica] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     handed_over: bool | None = None
+    loss: PossibleLoss | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,10 +148,41 @@ async def test_an_unclean_replica_alone_waits_for_an_operator(served: Hosted) ->
     would = bodies.decode(Preview, preview.body)
     assert would.after.master == MasterLife(1, "1-a")
     assert "process has stopped" in would.warnings[1]
+    assert would.loss is None, "nobody was heard that had everything"
     assert (await served.state()).master is None
     assert (await served.ask(headers.AcceptLossRequest("b", 1))).code == ResponseCode.SUCCESS
     assert (await served.state()).master == MasterLife(1, "1-a")
     await alone.leave()
+
+
+async def test_an_accepted_loss_says_how_much_was_there_when_the_last_whole_log_was_heard(served: Hosted) -> None:
+    async with brokers(served, 1, 2) as [first, _]:
+        await elected(served, 1)
+        first.end, first.last_epoch = 170, 1
+        answers = len(first.answers)
+        await eventually(lambda: len(first.answers) > answers + 1)
+        await first.leave_beating()
+        again = Broker(served, 1, life="2-b", end=150, last_epoch=1)
+        assert (await again.register(clean=False)).code == ResponseCode.SUCCESS
+        again.begin()
+        wanted = headers.AcceptLossRequest("b", 1, dry_run=True)
+
+        async def is_heard() -> bool:
+            return (await served.ask(wanted)).code == ResponseCode.SUCCESS
+
+        await eventually(is_heard)
+        would = bodies.decode(Preview, (await served.ask(wanted)).body)
+        other = bodies.decode(Preview, (await served.ask(headers.AcceptLossRequest("b", 2, dry_run=True))).body)
+        made = bodies.decode(Preview, (await served.ask(headers.AcceptLossRequest("b", 1))).body)
+        await again.leave()
+    assert would.loss is not None
+    assert (would.loss.most_bytes, would.loss.id, would.loss.end) == (20, 1, 170)
+    assert would.loss.age_ms > 0
+    # Its log is of an earlier epoch: equal as far as it was confirmed
+    assert other.loss is not None
+    assert other.loss.most_bytes == 70
+    assert made.loss is not None
+    assert made.loss.most_bytes == 20
 
 
 async def test_an_operator_hands_over(served: Hosted) -> None:
