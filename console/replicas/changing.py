@@ -24,7 +24,7 @@ from console.errors import BrokersSilent, Conflict, NotKnown
 from console.moments import rfc3339
 from console.replicas import history, plans
 from console.replicas.changing_shapes import RemovedReplica, ReplicaChange, ReplicaPolicy
-from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, next_masters, own_least_of
+from console.replicas.costs import Costs, costs_of, keeps_acknowledged, lacking_of, loss_of, next_masters, own_least_of
 from console.replicas.deciding import shown_state, why_untold
 from console.replicas.removed import removed_of
 from console.shapes import as_json
@@ -185,6 +185,7 @@ def _shown(
         next_masters=next_masters(done),
         lacking_bytes=lacking_of(done),
         keeps_acknowledged=keeps_acknowledged(done),
+        loss=loss_of(done, now_ms()),
         has_until=None if costs.has_until is None else rfc3339(costs.has_until),
         effective_min_in_sync=least,
         refuses_sends=True if members < wanted else None if least is None else members < least,

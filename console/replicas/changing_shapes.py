@@ -40,6 +40,17 @@ class RemovedReplica(Struct, frozen=True, kw_only=True):
     advice: Annotated[str, Meta(description="What to do with its process and its folder.")]
 
 
+class LossBound(Struct, frozen=True, kw_only=True):
+    """What an accepted loss loses of acknowledged messages at most, by the last log that had all of them."""
+
+    most_bytes: Annotated[
+        int, Meta(description="Of the log. What was acknowledged after `as_of` comes on top, and is not known.")
+    ]
+    replica_id: Annotated[int, Meta(description="Whose log that was.")]
+    log_end: Annotated[int, Meta(description="Where that log ended.")]
+    as_of: Annotated[Moment, Meta(description="When a controller heard that replica last.")]
+
+
 class ReplicaChange(Struct, frozen=True, kw_only=True):
     """What a change did, or would do."""
 
@@ -67,6 +78,13 @@ class ReplicaChange(Struct, frozen=True, kw_only=True):
         Meta(
             description="Whether the new master has every acknowledged message: what others have more was acknowledged "
             "to nobody. False: it may lack some. Null where the master stays."
+        ),
+    ]
+    loss: Annotated[
+        LossBound | None,
+        Meta(
+            description="Of a new master that may lack acknowledged messages; null where none is lost, and, where "
+            "`keeps_acknowledged` is false, how many are lost is unknown."
         ),
     ]
     has_until: Annotated[

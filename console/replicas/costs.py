@@ -12,6 +12,8 @@ from broker_core.client.answers import ask_all
 from broker_core.errors import GantryError
 from broker_core.protocol.bodies.controller import NameState
 from broker_core.protocol.bodies.replicas import Preview
+from console.moments import rfc3339
+from console.replicas.changing_shapes import LossBound
 
 # A frozen master is why one changes it, and must not hold the preview up.
 _PROCESS_MS: Final = 2_000
@@ -89,6 +91,14 @@ def keeps_acknowledged(change: Preview) -> bool | None:
     if before is None or after is None or after == master_of(before):
         return None
     return after in before.in_sync and before.replicas[after].clean
+
+
+def loss_of(change: Preview, now: int) -> LossBound | None:
+    """Return the bound of what is lost, as a controller measured it before `now` (ms); None if it did not."""
+    loss = change.loss
+    if loss is None or keeps_acknowledged(change) is not False:
+        return None
+    return LossBound(most_bytes=loss.most_bytes, replica_id=loss.id, log_end=loss.end, as_of=rfc3339(now - loss.age_ms))
 
 
 def next_masters(change: Preview) -> list[int]:

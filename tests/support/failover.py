@@ -13,7 +13,7 @@ from tests.broker_core.controller.hosted import Broker, Hosted, hosted
 from tests.support.wait import eventually
 
 PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK, PAIR_TO_PLAN = "pair", "pair-to-hand-over", "pair-to-shrink", "pair-to-plan"
-UNCLEAN, SET_BACK = "unclean", "set-back"
+UNCLEAN, SET_BACK, LOST = "unclean", "set-back", "lost"
 _PAIRS: Final = (PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK, PAIR_TO_PLAN)
 
 
@@ -21,8 +21,8 @@ _PAIRS: Final = (PAIR, PAIR_TO_HAND_OVER, PAIR_TO_SHRINK, PAIR_TO_PLAN)
 def replicas_that_beat(folder: Path) -> Iterator[str]:
     """Yield the address of a name server with a controller of cluster C.
 
-    Each pair has replica 1 as master and both in sync. `UNCLEAN` has one that may have lost something, and `SET_BACK`
-    one that knows of more than the controller.
+    Each pair has replica 1 as master and both in sync. `UNCLEAN` has one that may have lost something, `LOST` one that
+    lost 40 bytes since it was heard, and `SET_BACK` one that knows of more than the controller.
     """
     thread, stack = LoopThread("controller"), AsyncExitStack()
     try:
@@ -37,6 +37,7 @@ async def _begin(folder: Path, stack: AsyncExitStack) -> str:
         await _pair(served, name, stack)
     unclean = _entered(Broker(served, 1, name=UNCLEAN), stack)
     await unclean.join(clean=False)
+    await _lose(served, stack)
     knowing = _entered(Broker(served, 1, name=SET_BACK, view=(7, 70)), stack)
     knowing.begin()
     return served.address
@@ -51,6 +52,18 @@ async def _pair(served: Hosted, name: str, stack: AsyncExitStack) -> None:
     altered = await first.alter(state, 1, 2)
     assert altered.code == ResponseCode.SUCCESS, altered.remark
     await served.until(lambda known: known.in_sync == [1, 2], name)
+
+
+async def _lose(served: Hosted, stack: AsyncExitStack) -> None:
+    first = _entered(Broker(served, 1, name=LOST, end=140), stack)
+    await first.join()
+    await served.until(lambda known: known.master is not None, LOST)
+    answers = len(first.answers)
+    await eventually(lambda: len(first.answers) > answers + 1)
+    await first.leave_beating()
+    again = _entered(Broker(served, 1, name=LOST, life="2-a", end=100), stack)
+    await again.join(clean=False)
+    await eventually(lambda: again.answers != [])
 
 
 def _entered(broker: Broker, stack: AsyncExitStack) -> Broker:

@@ -5456,6 +5456,17 @@ export interface components {
             username: string;
             password: string;
         };
+        /** @description What an accepted loss loses of acknowledged messages at most, by the last log that had all of them. */
+        LossBound: {
+            /** @description Of the log. What was acknowledged after `as_of` comes on top, and is not known. */
+            most_bytes: number;
+            /** @description Whose log that was. */
+            replica_id: number;
+            /** @description Where that log ended. */
+            log_end: number;
+            /** Format: date-time */
+            as_of: string;
+        };
         /** @description The caller and the caller's rights. */
         Me: {
             id: number;
@@ -6624,6 +6635,8 @@ export interface components {
             lacking_bytes: number | null;
             /** @description Whether the new master has every acknowledged message: what others have more was acknowledged to nobody. False: it may lack some. Null where the master stays. */
             keeps_acknowledged: boolean | null;
+            /** @description Of a new master that may lack acknowledged messages; null where none is lost, and, where `keeps_acknowledged` is false, how many are lost is unknown. */
+            loss: components["schemas"]["LossBound"] | null;
             /**
              * Format: date-time
              * @description When the last message of the new master was stored; later ones it lacks.

@@ -9,9 +9,10 @@ from broker_core.protocol import bodies
 from broker_core.protocol.bodies.controller import MasterLife, NameState, ReplicaState, new_state
 from broker_core.protocol.bodies.locks import LockBatchRequestBody
 from broker_core.protocol.bodies.queues import MessageQueue
-from broker_core.protocol.bodies.replicas import HeardReplica, Preview
+from broker_core.protocol.bodies.replicas import HeardReplica, PossibleLoss, Preview
 from broker_core.protocol.headers.clients import LockBatchMqRequest
-from console.replicas.costs import costs_of, keeps_acknowledged, lacking_of, next_masters, own_least_of
+from console.replicas.changing_shapes import LossBound
+from console.replicas.costs import costs_of, keeps_acknowledged, lacking_of, loss_of, next_masters, own_least_of
 from tests.console.replicas.administered import administered
 from tests.support.replica_group import replica_group
 
@@ -52,6 +53,19 @@ def test_a_clean_member_of_the_set_has_every_acknowledged_message_and_no_other_i
     assert keeps_acknowledged(Preview(state(3), known(3, clean=True))) is False
     assert keeps_acknowledged(Preview(state(1), known(1, clean=True))) is None
     assert keeps_acknowledged(Preview(state(2))) is None
+
+
+def test_the_bound_of_a_loss_has_its_age_and_none_is_told_where_nothing_is_lost_or_measured() -> None:
+    def known(*in_sync: int) -> NameState:
+        replicas = {2: ReplicaState("h:1", "h:2", "1-a", "c", True, 1)}
+        return replace(state(1), replicas=replicas, in_sync=list(in_sync))
+
+    measured = PossibleLoss(most_bytes=30, id=1, end=100, age_ms=5_000)
+    bound = loss_of(Preview(state(2), known(1), loss=measured), 1_777_593_605_000)
+
+    assert bound == LossBound(most_bytes=30, replica_id=1, log_end=100, as_of="2026-05-01T00:00:00.000Z")
+    assert loss_of(Preview(state(2), known(1)), 5_000) is None
+    assert loss_of(Preview(state(2), known(1, 2), loss=measured), 5_000) is None
 
 
 def test_after_an_adoption_the_longest_log_of_the_set_is_elected_if_all_are_heard() -> None:

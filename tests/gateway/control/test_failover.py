@@ -124,6 +124,22 @@ def test_a_policy_that_stops_sends_says_so_before(call: Call) -> None:
     assert call("GET", "/brokers/nowhere/policy").status_code == 404
 
 
+def test_a_loss_of_which_nothing_was_measured_is_unknown_and_never_zero(call: Call) -> None:
+    would = call("POST", f"/brokers/{failover.UNCLEAN}/replicas/1:accept-loss?dry_run=true").json()
+
+    assert (would["keeps_acknowledged"], would["loss"], would["removed"]) == (False, None, None)
+
+
+def test_a_loss_has_a_bound_by_the_last_log_that_had_everything(call: Call) -> None:
+    path = f"/brokers/{failover.LOST}/replicas/1:accept-loss"
+    would = call("POST", path, params={"dry_run": "true"}).json()
+
+    assert (would["keeps_acknowledged"], would["lacking_bytes"]) == (False, 0)
+    as_of = would["loss"].pop("as_of")
+    assert would["loss"] == {"most_bytes": 40, "replica_id": 1, "log_end": 140}
+    assert as_of.endswith("Z")
+
+
 def test_what_the_controller_refuses_is_a_problem_in_its_words(call: Call, control: Control) -> None:
     gone = call("POST", "/brokers/nowhere/replicas/2:promote")
     adopted = call("POST", "/brokers/nowhere:adopt", json={"in_sync": [1], "of_cluster": "C"})
