@@ -17,7 +17,7 @@ export const STATE = {
 /** A preview of a change that costs nothing that is known. */
 export const PREVIEW: ReplicaChange = {
   broker: "broker-a", dry_run: true, told: null, next_masters: [], effective_min_in_sync: null, lacking_bytes: null, keeps_acknowledged: null,
-  has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, removed: null, warnings: [], plan: "signed", plan_expires_at: null,
+  has_until: null, orderly_groups: null, orderly_groups_total: null, refuses_sends: false, removed: null, loss: null, warnings: [], plan: "signed", plan_expires_at: null,
   before: STATE, after: STATE,
 }
 

@@ -4,7 +4,7 @@ import { Callout } from "@/components/layout/panel"
 import { useFormat } from "@/hooks/use-format"
 import type { ReplicaChange } from "@/lib/api-types"
 import { whyIn } from "@/lib/decisions"
-import { bytes } from "@/lib/format"
+import { bytes, count } from "@/lib/format"
 import classes from "./replicas.module.css"
 
 type Row = [name: string, now: string, then: string]
@@ -43,6 +43,7 @@ export function ChangePlan({ plan, leastNow }: ChangePlanProps) {
       {after.master_id !== null && after.master_id !== before?.master_id && (
         <>
           <Lacks plan={plan} />
+          {plan.keeps_acknowledged === false && <Loss bound={plan.loss} />}
           <Pauses plan={plan} />
         </>
       )}
@@ -98,6 +99,14 @@ function Lacks({ plan }: { plan: ReplicaChange }) {
       {had || t("replicas.lacksUnknown")} {until !== null && lacking !== 0 && t("replicas.hasUntil", { time: format.when(until, true) })}
     </p>
   )
+}
+
+/** The most that is lost of what was acknowledged; never nothing where nothing was measured. */
+function Loss({ bound }: { bound: ReplicaChange["loss"] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const words = bound ? t("replicas.mostLost", { bytes: bytes(bound.most_bytes), time: format.when(bound.as_of, true), replica: bound.replica_id, end: count(bound.log_end) }) : t("replicas.lossUnknown")
+  return <Callout tone="crit">{words}</Callout>
 }
 
 function Pauses({ plan: { orderly_groups: groups, orderly_groups_total: total } }: { plan: ReplicaChange }) {
