@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.client.admin.requests import BrokerAddress
 from broker_core.client.errors import NameIllegal
 from broker_core.errors import GantryError
@@ -86,6 +87,8 @@ class TopicStats:
 
     queues: dict[MessageQueue, TopicOffset] = field(default_factory=dict)
     failed: dict[str, GantryError] = field(default_factory=dict)
+    slaves: dict[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were asked in the place of their masters, by broker name; they may lack the newest messages."""
 
     @property
     def messages(self) -> int:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from broker_core.client.admin.replica_reads import at_replica
 from broker_core.client.admin.requests import AdminRequests
 from broker_core.client.admin.topic_facts import Topic as Topic
 from broker_core.client.admin.topic_facts import TopicChange as TopicChange
@@ -227,9 +228,28 @@ class Topics:
 
         return await self._requests.change_each(before, purge)
 
-    async def stats(self, name: str) -> TopicStats:
-        """Return the contents of each queue; raise TopicNotFound if no broker has the topic."""
+    async def stats(self, name: str, *, with_slaves: bool = False) -> TopicStats:
+        """Return the contents of each queue; raise TopicNotFound if no broker has the topic.
+
+        `with_slaves` a slave is asked in the place of a master that is away; brokers that failed are then named by
+        their names.
+        """
+        if with_slaves:
+            return await self._stats_with_slaves(name)
         answers = await self._requests.ask_masters_of(name, lambda addr, _: self.stats_on(addr, name), cached=True)
+        return self._stats_of(name, answers)
+
+    async def _stats_with_slaves(self, name: str) -> TopicStats:
+        route = await self._requests.session.routes.get(name)
+        answers = await self._requests.ask_each(
+            {*route.masters, *route.leaderless},
+            lambda broker: at_replica(self._requests, broker, lambda addr: self.stats_on(addr, name)),
+        )
+        ends = Answers({broker: found for broker, (found, _) in answers.found.items()}, answers.failed)
+        slaves = {slave.broker_name: slave for _, slave in answers.found.values() if slave is not None}
+        return replace(self._stats_of(name, ends), slaves=slaves)
+
+    def _stats_of(self, name: str, answers: Answers[Ends]) -> TopicStats:
         queues = {queue: offset for table in answers.found.values() for queue, offset in table.items()}
         if not answers.found and any(isinstance(error, TopicNotFound) for error in answers.failed.values()):
             self._requests.session.routes.forget(name)
