@@ -6,7 +6,7 @@ import { useMessage } from "./api/get-message"
 import { useKeysLookup } from "./api/look-up-keys"
 import { useMessageSearch } from "./api/search-messages"
 import { missingOf } from "./components/missing-brokers"
-import { slavesOf } from "./components/read-from-slaves"
+import { slavesOf } from "@/components/states/read-from-slaves"
 import { idSearchOf, keySearchOf, keysLookupOf, lookupOf, offsetBrowseOf, scanOf, timeBrowseOf } from "./search-state"
 import { type Scan, useScan } from "./use-scan"
 

@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router"
 import { CodeBlock } from "@/components/code/code-block"
 import { Empty } from "@/components/states/empty"
 import { QueryPanel } from "@/components/states/query-panel"
+import { ReadFromSlaves, slavesOf } from "@/components/states/read-from-slaves"
 import { paths } from "@/config/paths"
 import { curlOf } from "@/lib/curl"
 import { useBrowseByTime } from "../api/browse-by-time"
 import { MissingBrokers, missingOf } from "./missing-brokers"
 import { MessagesTable } from "./messages-table"
 import classes from "./messages.module.css"
-import { ReadFromSlaves, slavesOf } from "./read-from-slaves"
 
 const NEWEST = 30
 

@@ -1,13 +1,12 @@
 import { useTranslation } from "react-i18next"
 import type { ReadFromSlave } from "@/lib/api-types"
 import { reasonIn } from "@/lib/reasons"
-import classes from "./messages.module.css"
 
 /** The slaves that were read because their masters are away: what is shown may lack the newest messages. */
 export function ReadFromSlaves({ slaves }: { slaves: readonly ReadFromSlave[] }) {
   const { t } = useTranslation()
   return slaves.map(({ broker, broker_id: id, reason }) => (
-    <p key={broker} className={classes.summary} role="status">
+    <p key={broker} className="micro" role="status">
       {t("messages.fromSlave", { broker, id, reason: reasonIn(t, reason) })}
     </p>
   ))
