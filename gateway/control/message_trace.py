@@ -37,6 +37,7 @@ from console.lag.shapes import MissingBroker
 from console.moments import rfc3339
 from console.shapes import as_json, serializer_of
 from gateway.control.cluster_view import TopicInQueryView
+from gateway.control.message_shapes import slaves_shown
 from gateway.control.messages import TOPIC, NotAllSearched, found_message, missing_of, needed
 from gateway.control.trace_shapes import (
     MessageTrace,
@@ -85,6 +86,7 @@ class MessageTraceView(TopicInQueryView):
             state=searched.state(found),
             complete=searched.is_complete and found.is_complete,
             missing=searched.missing,
+            from_slaves=slaves_shown(searched.result.slaves if searched.result else {}),
             sent=[_send_of(each) for each in found.sent],
             consumed=[_consumption_of(each) for each in calls],
             ended=[_end_of(each) for each in found.ended],
@@ -103,9 +105,14 @@ class MessageTraceView(TopicInQueryView):
 
     def _search(self, trace_topic: str, message_id: str, begin: int) -> _Searched:
         try:
-            result = self.ask(lambda admin: admin.messages.search(trace_topic, message_id, begin=begin))
-        except TopicNotFound:
-            return _Searched(None, missing_of(self.cluster, trace_topic, ()))
+            result = self.ask(
+                lambda admin: admin.messages.search(trace_topic, message_id, begin=begin, with_slaves=True)
+            )
+        except (TopicNotFound, Unreachable) as error:
+            missing = missing_of(self.cluster, trace_topic, ())
+            if isinstance(error, Unreachable) and not missing:
+                raise
+            return _Searched(None, missing)
         silent = {result.asked.get(address, address): error for address, error in result.failed.items()}
         missing = missing_of(self.cluster, trace_topic, result.asked.values(), silent, names=result.asked)
         return _Searched(result, missing)

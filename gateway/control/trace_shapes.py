@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from console.lag.shapes import MissingBroker
 from console.moments import Moment
+from gateway.control.message_shapes import ReadFromSlave
 
 TraceState = Literal["traced", "none", "no_topic", "unknown"]
 MessageType = Literal["normal", "half", "end", "delayed", "ordered"]
@@ -84,6 +85,7 @@ class MessageTrace(Struct, frozen=True, kw_only=True):
         ),
     ]
     missing: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
     sent: list[TracedSend]
     consumed: list[TracedConsumption]
     ended: list[TracedEnd]

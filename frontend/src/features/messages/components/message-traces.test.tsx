@@ -11,7 +11,7 @@ const call = (overrides: Partial<TracedConsumption>): TracedConsumption => ({
   group: "billing", client: "10.0.0.7", started_at: AT(1), ended_at: AT(2), cost_ms: 27, success: true, outcome: "success", tries: 0, ...overrides,
 })
 const traceOf = (overrides: Partial<MessageTrace>): MessageTrace => ({
-  message_id: "AC11", trace_topic: "RMQ_SYS_TRACE_TOPIC", state: "traced", complete: true, missing: [], sent: [], consumed: [], ended: [], recalled: [], hidden: 0, unread: 0, ...overrides,
+  message_id: "AC11", trace_topic: "RMQ_SYS_TRACE_TOPIC", state: "traced", complete: true, missing: [], from_slaves: [], sent: [], consumed: [], ended: [], recalled: [], hidden: 0, unread: 0, ...overrides,
 })
 const show = (overrides: Partial<MessageTrace>) => {
   answer(TRACE, traceOf(overrides))
@@ -55,6 +55,11 @@ describe("what clients traced", () => {
     expect(row("billing").getByText(/2 calls · 1 failed · 30/)).toBeDefined()
     expect(row("audit").getByText("No end traced")).toBeDefined()
     expect(row("mail").getByText("Failed")).toBeDefined()
+  })
+
+  it("says which slave was read in the place of its master", async () => {
+    show({ state: "unknown", complete: false, from_slaves: [{ broker: "broker-a", broker_id: 1, reason: "broker-a at 10.0.0.1:10911 refused the connection" }] })
+    expect(await screen.findByText(/^The newest messages of broker-a may be missing: slave 1 was read/)).toBeDefined()
   })
 
   it("says what nobody traced, and how it would be", async () => {

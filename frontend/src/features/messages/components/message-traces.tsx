@@ -4,6 +4,7 @@ import type { TFunction } from "i18next"
 import { useTranslation } from "react-i18next"
 import { Badge, UnknownBadge } from "@/components/badges/badge"
 import { QueryBody } from "@/components/states/query-panel"
+import { ReadFromSlaves } from "@/components/states/read-from-slaves"
 import { useFormat } from "@/hooks/use-format"
 import type { MessageTrace, TracedConsumption } from "@/lib/api-types"
 import { count } from "@/lib/format"
@@ -29,6 +30,7 @@ export function MessageTraces({ cluster, address, bornAt }: { cluster: string; a
           <>
             {trace.state === "traced" ? <Traced trace={trace} bornAt={bornAt} /> : <Untraced state={trace.state} topic={trace.trace_topic} />}
             <MissingBrokers missing={trace.missing} />
+            <ReadFromSlaves slaves={trace.from_slaves} />
             {trace.state === "traced" && !trace.complete && <p className="micro">{t("trace.notAll")}</p>}
             {trace.hidden > 0 && <p className="micro">{t("trace.hidden", { count: trace.hidden })}</p>}
           </>
