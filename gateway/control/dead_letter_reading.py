@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from broker_core.client.admin import Admin
 from broker_core.client.admin.placed import BrowsePage, PlacedMessage
+from broker_core.client.admin.replica_reads import FromSlave
 from broker_core.client.admin.topics import TopicStats
 from broker_core.client.errors import TopicNotFound
 from broker_core.errors import GantryError
@@ -36,6 +37,8 @@ class Chosen:
     read: int
     page: BrowsePage
     """The last page that was read: who was asked, and who failed."""
+    slaves: Mapping[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were read in the place of their masters, by broker name."""
 
 
 async def choose(
@@ -43,6 +46,7 @@ async def choose(
 ) -> Chosen:
     """Return the newest `limit` dead letters that the filter chooses, after at most `MOST_READ` of them were read."""
     topic, found, read = dead_letter_topic(group), list[PlacedMessage](), 0
+    slaves: dict[str, FromSlave] = {}
     while True:
         page = await admin.messages.browse(
             topic,
@@ -50,13 +54,15 @@ async def choose(
             end=wanted.last_ms,
             limit=min(_BLOCK, MOST_READ - read),
             positions=positions,
+            with_slaves=True,
         )
+        slaves |= page.slaves
         taken = _taken(page.messages, wanted, limit - len(found))
         found += [each for each in page.messages[:taken] if wanted.chooses(each.message)]
         read += taken
         positions = _after(page, taken)
         if len(found) >= limit or not positions or read >= MOST_READ or page.failed:
-            return Chosen(found, positions, read, page)
+            return Chosen(found, positions, read, page, slaves)
 
 
 def _taken(messages: Sequence[PlacedMessage], wanted: DeadLetterFilter, room: int) -> int:
@@ -85,6 +91,8 @@ class Glance:
     first_stored_at: int | None
     retries_waiting: int | None
     unknown_reason: str | None = None
+    slaves: Mapping[str, FromSlave] = field(default_factory=dict)
+    """The slaves that were read in the place of their masters, by broker name."""
 
 
 async def glances(admin: Admin, groups: Sequence[str], known: Remembered) -> dict[str, Glance | GantryError]:
@@ -110,13 +118,16 @@ async def _missing(admin: Admin, known: Remembered) -> list[RememberedBroker]:
 
 async def _glance(admin: Admin, group: str, missing: Sequence[RememberedBroker]) -> Glance:
     topic = dead_letter_topic(group)
-    page, stats = await asyncio.gather(admin.messages.browse(topic, limit=_GLANCE), admin.topics.stats(topic))
+    page, stats = await asyncio.gather(
+        admin.messages.browse(topic, limit=_GLANCE, with_slaves=True), admin.topics.stats(topic, with_slaves=True)
+    )
     for error in (*page.failed.values(), *stats.failed.values()):
         raise error
     is_whole = not any(broker.may_hold(topic) for broker in missing)
     first = await _first_stored_at(admin, stats) if is_whole else None
     waiting = await _retries_waiting(admin, group, missing)
-    return Glance(page.messages, stats.messages, first, waiting, _why_unknown(group, missing))
+    slaves = {**page.slaves, **stats.slaves}
+    return Glance(page.messages, stats.messages, first, waiting, _why_unknown(group, missing), slaves)
 
 
 def _why_unknown(group: str, missing: Sequence[RememberedBroker]) -> str | None:
@@ -127,8 +138,8 @@ def _why_unknown(group: str, missing: Sequence[RememberedBroker]) -> str | None:
 async def _first_stored_at(admin: Admin, stats: TopicStats) -> int | None:
     """Return when the oldest message was stored, ms."""
     heads = [(queue, ends.min_offset) for queue, ends in stats.queues.items() if ends.max_offset > ends.min_offset]
-    found = await asyncio.gather(*(admin.messages.at(queue, first) for queue, first in heads))
-    return min((each.message.store_timestamp for each in found if each is not None), default=None)
+    pages = await asyncio.gather(*(admin.messages.page(queue, first, 1, with_slaves=True) for queue, first in heads))
+    return min((each.message.store_timestamp for page in pages for each in page.messages), default=None)
 
 
 async def glance_of_none(admin: Admin, group: str, known: Remembered) -> Glance:

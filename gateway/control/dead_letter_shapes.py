@@ -14,7 +14,7 @@ from broker_core.protocol.dead_letters import Cause, ReadFrom, cause_of, origin_
 from broker_core.protocol.message import StoredMessage
 from console.lag.shapes import MissingBroker
 from console.moments import Moment, rfc3339
-from gateway.control.message_shapes import MessageSummary, summary_of
+from gateway.control.message_shapes import MessageSummary, ReadFromSlave, summary_of
 
 
 class DeadLetterCause(Struct, frozen=True, kw_only=True):
@@ -34,9 +34,10 @@ class DeadLetterCauses(Struct, frozen=True, kw_only=True):
 
     items: list[DeadLetterCause]
     read: Annotated[int, Meta(description="How many dead letters were read.")]
-    stored: Annotated[int | None, Meta(description="How many there are; null if a broker does not say.")]
+    stored: Annotated[int | None, Meta(description="How many there are; null if a master does not say.")]
     complete: Annotated[bool, Meta(description="Whether all dead letters were read.")]
     missing: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
 
 
 class DeadLetter(MessageSummary, kw_only=True):
@@ -57,8 +58,9 @@ class DeadLetters(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="Also given where a page has no match, but there is more to read.")
     ]
     read: Annotated[int, Meta(description="How many dead letters were read for this page.")]
-    stored: Annotated[int | None, Meta(description="How many the group has; null if a broker does not say.")]
+    stored: Annotated[int | None, Meta(description="How many the group has; null if a master does not say.")]
     missing: list[MissingBroker]
+    from_slaves: list[ReadFromSlave]
 
 
 class DeadLetterGroup(Struct, kw_only=True):
@@ -77,6 +79,9 @@ class DeadLetterGroup(Struct, kw_only=True):
         Meta(description="In its retry topic and not consumed again yet; those still delayed are not counted."),
     ]
     unknown_reason: Annotated[str | None, Meta(description="Why figures are null.")]
+    from_slaves: Annotated[
+        list[ReadFromSlave], Meta(description="Of which brokers a slave told topics and causes, as of some time ago.")
+    ]
 
 
 class DeadLetterGroups(Struct, frozen=True, kw_only=True):

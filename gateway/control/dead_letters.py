@@ -44,6 +44,7 @@ from gateway.control.dead_letter_shapes import (
     dead_letter_of,
     origins,
 )
+from gateway.control.message_shapes import slaves_shown
 from gateway.control.messages import FROM, TO, missing_of
 
 _SORTABLE: Final = ("name", "messages", "last_at")
@@ -163,7 +164,7 @@ class DeadLettersView(GroupOfDeadLettersView):
         positions = None if after is None else {MessageQueue(topic, name, queue): at for name, queue, at in after}
 
         async def question(admin: Admin) -> tuple[TopicStats, Chosen]:
-            stats = await admin.topics.stats(topic)
+            stats = await admin.topics.stats(topic, with_slaves=True)
             return stats, await choose(admin, group, wanted, limit=limit, positions=positions)
 
         try:
@@ -172,13 +173,15 @@ class DeadLettersView(GroupOfDeadLettersView):
             self.check_absence(group, error)
             stats, chosen = TopicStats(), Chosen([], {}, 0, BrowsePage())
         missing = missing_of(cluster, topic, chosen.page.asked, {**stats.failed, **chosen.page.failed})
+        slaves = {**stats.slaves, **chosen.slaves}
         rest = [[queue.broker_name, queue.queue_id, at] for queue, at in chosen.positions.items()]
         shown = DeadLetters(
             items=[dead_letter_of(each) for each in chosen.messages],
             next_cursor=make_cursor(request, rest) if rest else None,
             read=chosen.read,
-            stored=None if missing else stats.messages,
+            stored=None if missing or slaves else stats.messages,
             missing=missing,
+            from_slaves=slaves_shown(slaves),
         )
         return Response(as_json(shown))
 
@@ -203,8 +206,8 @@ class DeadLetterCausesView(GroupOfDeadLettersView):
 
         async def question(admin: Admin) -> tuple[TopicStats, BrowsePage]:
             # Counted before reading: a dead letter that arrives in between must not hide one that was not read.
-            stats = await admin.topics.stats(topic)
-            return stats, await admin.messages.browse(topic, limit=limit)
+            stats = await admin.topics.stats(topic, with_slaves=True)
+            return stats, await admin.messages.browse(topic, limit=limit, with_slaves=True)
 
         try:
             stats, page = self.ask(question)
@@ -237,8 +240,8 @@ def filter_of(request: Request) -> DeadLetterFilter:
 
 
 def _count_of(seen: Glance | GantryError) -> int | None:
-    """Return how many dead letters a group without a sampled count has, if that is known."""
-    return None if isinstance(seen, GantryError) else seen.stored
+    """Return how many dead letters a group without a sampled count has, if that is known: a slave may lack some."""
+    return None if isinstance(seen, GantryError) or seen.slaves else seen.stored
 
 
 def _only(word: str | None) -> tuple[str, ...] | None:
@@ -262,6 +265,7 @@ def _row(topic: TopicState) -> DeadLetterGroup:
         read=0,
         retries_waiting=None,
         unknown_reason="; ".join(each.reason for each in topic.missing) or None,
+        from_slaves=[],
     )
 
 
@@ -275,16 +279,19 @@ def _completed(row: DeadLetterGroup, seen: Glance | GantryError) -> DeadLetterGr
     row.top_cause = causes[0] if causes else None
     row.causes, row.read, row.retries_waiting = len(causes), len(seen.newest), seen.retries_waiting
     row.unknown_reason = row.unknown_reason or seen.unknown_reason
+    row.from_slaves = slaves_shown(seen.slaves)
     return row
 
 
 def _causes(stats: TopicStats, page: BrowsePage, missing: list[MissingBroker]) -> DeadLetterCauses:
-    read = len(page.messages)
+    read, slaves = len(page.messages), {**stats.slaves, **page.slaves}
+    is_known = not missing and not slaves
     return DeadLetterCauses(
         items=causes_of(page.messages),
         read=read,
-        stored=None if missing else stats.messages,
+        stored=stats.messages if is_known else None,
         # Queues that may not be read are on no page; only the count tells of them.
-        complete=not missing and not page.positions and read >= stats.messages,
+        complete=is_known and not page.positions and read >= stats.messages,
         missing=missing,
+        from_slaves=slaves_shown(slaves),
     )

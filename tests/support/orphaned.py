@@ -10,7 +10,11 @@ from typing import Final
 
 from broker_core.client.blocking import LoopThread
 from broker_core.client.producer import Producer, SendResult
+from broker_core.protocol.dead_letters import REASON
 from broker_core.protocol.message import Message
+from broker_core.protocol.properties import RETRY_TOPIC
+from broker_core.protocol.topics import dead_letter_topic
+from broker_core.protocol.traces import DeliveredTrace, encode_trace, keys_of
 from tests.support.cluster import SeveralBrokers, create_topic, several_brokers
 from tests.support.ports import free_ports
 from tests.support.wait import eventually
@@ -18,6 +22,9 @@ from tests.support.wait import eventually
 NAME: Final = "broker-a"
 TOPIC: Final = "orders"
 KEY: Final = "A17"
+TRACES: Final = "traces"
+GROUP: Final = "billing"
+CAUSE: Final = "db down"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,7 @@ class Orphaned:
 
     name_server: str
     sent: Sequence[SendResult]
+    """The first of them is traced in `TRACES`, and there are two dead letters of `GROUP`."""
 
 
 @contextmanager
@@ -42,8 +50,23 @@ async def _begin(folder: Path, stack: AsyncExitStack) -> Orphaned:
     running = await stack.enter_async_context(several_brokers(folder, names=()))
     await start_pair(running)
     sent = await send_to_both(running)
+    await _trace_and_bury(running, sent[0])
     await running.stop(NAME)
     return Orphaned(f"127.0.0.1:{running.name_server.port}", sent)
+
+
+async def _trace_and_bury(running: SeveralBrokers, sent: SendResult) -> None:
+    """Trace a message and make two dead letters; return when the slave has them."""
+    call = DeliveredTrace(1_000, None, GROUP, "R1", sent.message_id, 0, None)
+    trace = Message(TRACES, encode_trace(call).encode(), {"KEYS": " ".join(keys_of(call))})
+    letter = Message(dead_letter_topic(GROUP), b"0", {RETRY_TOPIC: TOPIC, REASON: CAUSE})
+    async with running.session() as session, Producer(session) as producer:
+        for message in (trace, letter, letter):
+            await create_topic(session, message.topic, queues=1)
+            await producer.send(message)
+    slave = running.brokers[f"{NAME}-1"].components
+    await eventually(lambda: slave.store.max_offset(letter.topic, 0) == 2)
+    await eventually(lambda: slave.topics.find(letter.topic) is not None)
 
 
 async def start_pair(running: SeveralBrokers) -> None:

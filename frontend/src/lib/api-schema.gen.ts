@@ -4120,11 +4120,12 @@ export interface components {
             items: components["schemas"]["DeadLetterCause"][];
             /** @description How many dead letters were read. */
             read: number;
-            /** @description How many there are; null if a broker does not say. */
+            /** @description How many there are; null if a master does not say. */
             stored: number | null;
             /** @description Whether all dead letters were read. */
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
         };
         /** @description The dead letters of a group in one line; null where it is not known. */
         DeadLetterGroup: {
@@ -4149,6 +4150,8 @@ export interface components {
             retries_waiting: number | null;
             /** @description Why figures are null. */
             unknown_reason: string | null;
+            /** @description Of which brokers a slave told topics and causes, as of some time ago. */
+            from_slaves: components["schemas"]["ReadFromSlave"][];
         };
         /** @description The groups of a cluster that have dead letters. */
         DeadLetterGroups: {
@@ -4168,9 +4171,10 @@ export interface components {
             next_cursor: string | null;
             /** @description How many dead letters were read for this page. */
             read: number;
-            /** @description How many the group has; null if a broker does not say. */
+            /** @description How many the group has; null if a master does not say. */
             stored: number | null;
             missing: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
         };
         /** @description What controllers decided about a broker name. */
         Decided: {
@@ -5568,6 +5572,7 @@ export interface components {
             /** @description Whether all traces of the message were searched, and are told: of trace messages of more than 4 MiB or 20,000 records together, or of more than 1,000 records of the message, the first are. */
             complete: boolean;
             missing: components["schemas"]["MissingBroker"][];
+            from_slaves: components["schemas"]["ReadFromSlave"][];
             sent: components["schemas"]["TracedSend"][];
             consumed: components["schemas"]["TracedConsumption"][];
             ended: components["schemas"]["TracedEnd"][];

@@ -46,7 +46,7 @@ def test_dead_letters_are_counted_by_reason_and_those_without_one_apart(control:
 
 def test_a_group_without_dead_letters_has_no_causes_and_an_unknown_one_is_not_found(control: Control) -> None:
     shown = control.get(f"/dead-letters/{control.group()}/causes")
-    assert shown == {"items": [], "read": 0, "stored": 0, "complete": True, "missing": []}
+    assert shown == {"items": [], "read": 0, "stored": 0, "complete": True, "missing": [], "from_slaves": []}
     answer = control.call("GET", "/dead-letters/nobody/causes")
     assert (answer.status_code, answer.json()["code"]) == (404, "GROUP_NOT_FOUND")
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.gateway.control.conftest import Control
 from tests.support.gantry import ROOT
-from tests.support.orphaned import KEY, NAME, TOPIC, Orphaned, orphaned_slave
+from tests.support.orphaned import CAUSE, GROUP, KEY, NAME, TOPIC, TRACES, Orphaned, orphaned_slave
 
 Call = Callable[..., httpx.Response]
 OF_SLAVE: Final = {"broker": NAME, "broker_id": 1, "reason": f"no master of broker '{NAME}' is known"}
@@ -68,6 +68,33 @@ def test_nothing_that_a_slave_says_is_called_complete(call: Call) -> None:
     assert (looked_up["verdict"], looked_up["missing"]) == ("partial", [])
     (unsure,) = looked_up["partial"]
     assert unsure["reason"] == f"slave 1 of {NAME} may lack the newest messages"
+
+
+def test_traces_are_found_at_the_slave_and_are_not_called_all(call: Call, orphaned: Orphaned) -> None:
+    traced, other = (
+        call("GET", f"/messages/{sent.message_id}/trace", params={"topic": TOPIC, "trace_topic": TRACES}).json()
+        for sent in orphaned.sent[:2]
+    )
+
+    assert [each["group"] for each in traced["consumed"]] == [GROUP]
+    assert (traced["state"], traced["complete"], traced["missing"]) == ("traced", False, [])
+    assert (other["state"], other["complete"]) == ("unknown", False)
+    assert [each["from_slaves"] for each in (traced, other)] == [[OF_SLAVE]] * 2
+
+
+def test_dead_letters_are_read_from_the_slave_and_not_counted(call: Call) -> None:
+    letters = call("GET", f"/dead-letters/{GROUP}/messages").json()
+    filtered = call("GET", f"/dead-letters/{GROUP}/messages", params={"cause": CAUSE}).json()
+    causes = call("GET", f"/dead-letters/{GROUP}/causes").json()
+    line = call("GET", f"/dead-letters/{GROUP}").json()
+
+    answers = (letters, filtered, causes, line)
+    assert [each["from_slaves"] for each in answers] == [[OF_SLAVE]] * 4
+    assert [offsets_of(each["items"]) for each in (letters, filtered)] == [[1, 0]] * 2
+    assert [each["stored"] for each in (letters, causes)] == [None, None]
+    assert [each["missing"] for each in (letters, causes)] == [[], []]
+    assert ([(each["reason"], each["count"]) for each in causes["items"]], causes["complete"]) == ([(CAUSE, 2)], False)
+    assert (line["messages"], line["top_cause"]["reason"], line["topics"]) == (None, CAUSE, [TOPIC])
 
 
 def test_one_message_is_shown_by_its_ids_and_by_its_place(call: Call, orphaned: Orphaned) -> None:

@@ -137,6 +137,13 @@ it("says that a count is not known, and why a dry run failed", async () => {
   expect(screen.getAllByLabelText(/broker-b is silent|unknown/i).length).toBeGreaterThan(0)
 })
 
+it("says where a slave was read because its master is away", async () => {
+  const slave = { broker: "broker-a", broker_id: 1, reason: "no master of broker 'broker-a' is known" }
+  answer(`GET ${BASE}`, { items: [{ ...group, messages: null, from_slaves: [slave] }], next_cursor: null, total: 1, messages: null, groups: 38 })
+  page()
+  expect(await screen.findByText(/^The newest messages of broker-a may be missing: slave 1 was read/)).toBeTruthy()
+})
+
 it("shows the messages of a cause, and one of them beside the page", async () => {
   const letter = { message_id: "M1", topic: "%DLQ%billing", queue_id: 0, queue_offset: 5, broker: "broker-a", keys: ["K-9"], tag: null, stored_at: AT, size_bytes: 1, reconsume_times: 16, damage: null, offset_id: "AB", origin_topic: "orders", origin_message_id: null, cause: "db down", cause_read_from: "reason" }
   answer(`GET ${BASE}/billing/messages`, { items: [letter], next_cursor: null, read: 12, stored: 12, missing: [] })

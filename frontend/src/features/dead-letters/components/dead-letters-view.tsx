@@ -6,6 +6,7 @@ import { Columns } from "@/components/layout/page"
 import { Panel } from "@/components/layout/panel"
 import { Empty } from "@/components/states/empty"
 import { QueryBody } from "@/components/states/query-panel"
+import { ReadFromSlaves, slavesOf } from "@/components/states/read-from-slaves"
 import { paths } from "@/config/paths"
 import { useUrlState } from "@/hooks/use-url-state"
 import { withQuery } from "@/lib/api-client"
@@ -44,6 +45,7 @@ export function DeadLettersView({ cluster, groups, group, topics, onOpen }: Dead
       sideWidth={372}
       main={
         <>
+          <ReadFromSlaves slaves={slavesOf(groups)} />
           <Panel
             title={t("deadLetters.byCause")}
             actions={
