@@ -113,9 +113,12 @@ class KeyLookup:
         wanted: QueryMessageRequest,
         *,
         with_slaves: bool,
+        is_told: bool = True,
     ) -> None:
         self.asked: Final = frozenset(brokers)
         """Names of the brokers that are asked."""
+        self.is_told: Final = is_told
+        """Whether a name server told them now; if not, there may be others."""
         self._requests = requests
         self._topics = topics
         self._wanted = wanted

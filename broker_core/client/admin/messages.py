@@ -100,14 +100,19 @@ class Messages:
         """
         header = QueryMessageRequest(topic, key, min(max_messages, MAX_FOUND), begin, end)
         place = on_brokers_of or topic
-        if not with_slaves:
-            return await self._searched(await self._requests.route_now(place), header, without, with_slaves=False)
+        if with_slaves:
+            result, is_told = await self._searched_as_known(place, header, without)
+            if is_told or result.slaves:
+                return result
+        # Where masters alone answered, whether these are all only a name server says.
+        return await self._searched(await self._requests.route_now(place), header, without, with_slaves=with_slaves)
+
+    async def _searched_as_known(
+        self, place: str, header: QueryMessageRequest, without: Collection[str] = ()
+    ) -> tuple[SearchResult, bool]:
+        """Return the same where the topic was last, and whether a name server told that now."""
         route, is_told = await self._requests.route_for_slaves(place)
-        result = await self._searched(route, header, without, with_slaves=True)
-        if is_told or result.slaves:
-            return result
-        # Masters alone answered: whether these are all only a name server says.
-        return await self._searched(await self._requests.route_now(place), header, without, with_slaves=True)
+        return await self._searched(route, header, without, with_slaves=True), is_told
 
     async def _searched(
         self, route: Route, header: QueryMessageRequest, without: Collection[str], *, with_slaves: bool
@@ -139,24 +144,36 @@ class Messages:
         """Return a lookup of keys in these topics, for at most `limit` messages of a key, topic and broker.
 
         A single topic must exist (TopicNotFound). Several are asked for on every broker, whichever has them. Slaves are
-        asked as by `search`.
+        asked as by `search`; while no name server answers the lookup is of the brokers that were known last.
         """
         one = topics[0] if len(topics) == 1 else None
-        names = await (self._requests.broker_names() if one is None else self._requests.broker_names_of(one))
         wanted = QueryMessageRequest("", "", min(limit, MAX_FOUND), begin, end)
-        return KeyLookup(self._requests, names, topics, wanted, with_slaves=with_slaves)
+        if not with_slaves:
+            names = await (self._requests.broker_names() if one is None else self._requests.broker_names_of(one))
+            return KeyLookup(self._requests, names, topics, wanted, with_slaves=False)
+        names, is_told = await self._known_names(topics)
+        return KeyLookup(self._requests, names, topics, wanted, with_slaves=True, is_told=is_told)
+
+    async def _known_names(self, topics: Sequence[str]) -> tuple[list[str], bool]:
+        """Return who is asked for keys in these topics, and whether a name server told that now."""
+        if len(topics) == 1:
+            route, is_told = await self._requests.route_for_slaves(topics[0])
+            return sorted({*route.masters, *route.leaderless}), is_told
+        brokers, is_told = await self._requests.brokers_for_slaves(topics)
+        return sorted({each.name for each in brokers}), is_told
 
     async def find(self, topic: str, message_id: str, *, with_slaves: bool = False) -> PlacedMessage | None:
         """Return the message with this unique id or offset id; raise TopicNotFound, NoMaster or Unreachable.
 
-        None means that every broker of the topic was searched, each at its master. Slaves are asked as by `search`.
+        None means that every broker of the topic was searched, each at its master. Slaves are asked as by `search`; a
+        message that is there is found also while no name server answers.
         """
-        found = await self.find_by_offset_id(message_id, with_slaves=with_slaves)
+        found = await self.find_by_offset_id(message_id, topic=topic, with_slaves=with_slaves)
         if found is not None and found.message.topic == topic:
             return found
         for begin in _begins(message_id):
-            result = await self.search(topic, message_id, begin=begin, with_slaves=with_slaves)
-            exact = [each for each in result.messages if each.message.unique_id == message_id]
+            result = await self._search_id(topic, message_id, begin, with_slaves=with_slaves)
+            exact = _exact(result, message_id)
             if exact:
                 oldest = exact[-1]  # later ones are retries or copies of it
                 return replace(oldest, slave=result.slaves.get(oldest.broker_name))
@@ -168,18 +185,33 @@ class Messages:
                 raise silent
         return None
 
-    async def find_by_offset_id(self, offset_id: str, *, with_slaves: bool = False) -> PlacedMessage | None:
+    async def _search_id(self, topic: str, message_id: str, begin: int, *, with_slaves: bool) -> SearchResult:
+        if with_slaves:
+            header = QueryMessageRequest(topic, message_id, MAX_FOUND, begin, _MAX_TIME)
+            result, is_told = await self._searched_as_known(topic, header)
+            if is_told or result.slaves or _exact(result, message_id):
+                return result
+        return await self.search(topic, message_id, begin=begin, with_slaves=with_slaves)
+
+    async def find_by_offset_id(
+        self, offset_id: str, *, topic: str | None = None, with_slaves: bool = False
+    ) -> PlacedMessage | None:
         """Return the message at the place that an offset id names; None if there is none or the id is not an offset id.
 
-        Only brokers of this cluster are queried, whatever address the id contains. Slaves are asked as by `search`.
+        Only brokers of this cluster are queried, whatever address the id contains. Slaves are asked as by `search`,
+        while no name server answers on the brokers that the topic had last.
         """
         try:
             place = parse_offset_id(offset_id)
         except MalformedMessageId:
             return None
-        masters = await self._requests.masters()
+        if with_slaves and topic is not None:
+            listed, _ = await self._requests.brokers_for_slaves([topic])
+        else:
+            listed = await self._requests.brokers()
+        masters = {broker.addr: broker.name for broker in listed if broker.is_master}
         at = f"[{place.ip}]:{place.port}" if ":" in place.ip else f"{place.ip}:{place.port}"
-        names = [masters[at]] if at in masters else await self._requests.broker_names()
+        names = [masters[at]] if at in masters else sorted({broker.name for broker in listed})
         read = at_replica if with_slaves else at_master
         answers = await self._requests.ask_each(
             names, lambda name: read(self._requests, name, lambda addr: view(self._requests, addr, place.log_offset))
@@ -269,6 +301,10 @@ class Messages:
             lambda addr: self._requests.ask_for(ConsumeMessageDirectlyResult, addr, header),
             is_repeatable=False,
         )
+
+
+def _exact(result: SearchResult, unique_id: str) -> list[PlacedMessage]:
+    return [each for each in result.messages if each.message.unique_id == unique_id]
 
 
 def _newest_first(found: Mapping[str, IndexAnswer]) -> list[PlacedMessage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -113,13 +113,36 @@ class AdminRequests:
         If none does within a second it is the last known route: a slave lacks something anyway.
         """
         known = self.session.routes.find(topic)
-        if known is None:
-            return await self.route_now(topic), True
+        if known is not None:
+            try:
+                async with asyncio.timeout(_NAME_SERVER_SECONDS):
+                    return await self.route_now(topic), True
+            except (Unreachable, TimeoutError):
+                return known, False
         try:
-            async with asyncio.timeout(_NAME_SERVER_SECONDS):
-                return await self.route_now(topic), True
-        except (Unreachable, TimeoutError):
+            return await self.route_now(topic), True
+        except Unreachable:
+            known = await self.session.routes.remembered(topic)
+            if known is None:
+                raise
             return known, False
+
+    async def brokers_for_slaves(self, topics: Sequence[str]) -> tuple[list[BrokerAddress], bool]:
+        """Return all brokers, and whether a name server told them now; raise Unreachable.
+
+        If none does within a second they are those of the last known routes of `topics`.
+        """
+        known = [route for topic in topics if (route := self.session.routes.find(topic)) is not None]
+        try:
+            async with asyncio.timeout(_NAME_SERVER_SECONDS if known else None):
+                return await self.brokers(), True
+        except (Unreachable, TimeoutError):
+            if not known and topics:
+                recalled = await self.session.routes.remembered(topics[0])
+                known = [] if recalled is None else [recalled]
+            if not known:
+                raise
+        return _addresses_in(known), False
 
     async def master(self, broker_name: str) -> str:
         """Return the address of a broker's master; raise NoMaster if there is none."""
@@ -265,6 +288,13 @@ class AdminRequests:
             return answer.header(kind)
         except ProtocolError as error:
             raise MalformedAnswer(addr, str(error)) from error
+
+
+def _addresses_in(routes: Iterable[Route]) -> list[BrokerAddress]:
+    found = {
+        (name, number): addr for route in routes for name, at in route.brokers.items() for number, addr in at.items()
+    }
+    return [BrokerAddress("", name, number, addr) for (name, number), addr in sorted(found.items())]
 
 
 def _addresses(info: ClusterInfo) -> list[BrokerAddress]:

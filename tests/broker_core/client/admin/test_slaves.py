@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -68,6 +69,34 @@ async def test_a_message_is_found_at_a_slave_by_key_id_time_and_place(pair: Seve
     slaves += [{"broker-a": each.slave} for each in (one, placed) if each.slave is not None]
     assert [(each["broker-a"].broker_id, type(each["broker-a"].why)) for each in slaves] == [(1, NoMaster)] * 7
     assert not found.complete, "the slave may lack the newest messages"
+
+
+@pytest.mark.parametrize("recalls", [False, True], ids=["used before", "seen by somebody else"])
+async def test_ids_and_keys_are_looked_up_where_they_were_last_while_no_name_server_answers(
+    pair: SeveralBrokers, recalls: bool
+) -> None:
+    sent = await send_to_both(pair)
+    async with pair.session() as asked:
+        seen = (await asked.routes.get("orders")).data
+    config = ClientConfig([f"127.0.0.1:{pair.name_server.port}"])
+    async with Session(config, recall=AsyncMock(return_value=seen) if recalls else None) as session:
+        messages = Admin(session).messages
+        if not recalls:
+            await session.routes.get("orders")
+        await pair.name_server.close()
+
+        one = await messages.find("orders", sent[1].message_id, with_slaves=True)
+        placed = await messages.find("orders", sent[2].offset_id, with_slaves=True)
+        of_one = await messages.key_lookup(["orders"], begin=0, end=1 << 60, limit=9, with_slaves=True)
+        of_all = await messages.key_lookup(["orders", "x"], begin=0, end=1 << 60, limit=9, with_slaves=True)
+        found = [await each.find(KEY, ends=float("inf")) for each in (of_one, of_all)]
+        with pytest.raises(Unreachable) as nowhere:
+            await messages.find("orders", "no such id", with_slaves=True)
+
+    assert [one and one.message.body, placed and placed.message.body] == [b"1", b"2"]
+    assert [len(each.messages) for each in found] == [3, 3]
+    assert [(each.is_told, each.asked) for each in (of_one, of_all)] == [(False, frozenset({"broker-a"}))] * 2
+    assert nowhere.value.of_name_server, "other brokers may have it"
 
 
 async def test_what_a_slave_does_not_have_is_not_said_to_be_nowhere(pair: SeveralBrokers, admin: Admin) -> None:
