@@ -23,6 +23,7 @@ from console.accounts.deciding import Rights
 from console.accounts.permissions import needs, rights_of_request
 from console.accounts.rights import Resource
 from console.clusters.connections import ask
+from console.clusters.memory import Remembered, remembered
 from console.fields import MomentField, milliseconds
 from console.lag.shapes import MissingBroker
 from console.shapes import as_json, serializer_of
@@ -44,6 +45,7 @@ MOST_KEYS: Final = 1_000
 _SECONDS: Final = 8.0
 _MOST_MESSAGES: Final = 10_000
 _TOO_MUCH: Final = f"the search ended after {_SECONDS:g} s or {_MOST_MESSAGES:,} messages; look this key up again"
+_NOT_TOLD: Final = "no name server answers: other brokers may have more"
 _DEFAULT_PER_KEY: Final = 10
 
 
@@ -114,11 +116,11 @@ class MessagesSearchView(MessageSearchView):
         topic = wanted["topic"]
         started = time.perf_counter()
 
-        rights = rights_of_request(request)
+        rights, known = rights_of_request(request), remembered(cluster)
 
         async def question(admin: Admin) -> _Looked:
             # Names come from a name server: what was sampled does not have a topic that was just created.
-            topics = [topic] if topic is not None else _readable(await admin.topics.names(), rights)
+            topics = [topic] if topic is not None else _readable(await _names(admin, known), rights)
             lookup = await admin.messages.key_lookup(
                 topics, begin=begin, end=end, limit=wanted["per_key"], with_slaves=True
             )
@@ -140,6 +142,8 @@ class _Looked:
     """What was found of the keys, without the bodies; keys that are not in it were not looked up."""
 
     asked: frozenset[str]
+    is_told: bool = True
+    """Whether a name server told who was to be asked."""
     found: dict[str, FoundKey] = field(default_factory=dict)
     cut_short: set[str] = field(default_factory=set)
     failed: dict[str, GantryError] = field(default_factory=dict)
@@ -148,12 +152,23 @@ class _Looked:
     """The slaves that were asked in the place of their masters, by broker name."""
 
 
+async def _names(admin: Admin, known: Remembered) -> list[str]:
+    """Return the names of all topics; while no name server answers, those that were seen last."""
+    try:
+        return await admin.topics.names()
+    except Unreachable:
+        seen = {name for broker in known.brokers.values() for name in broker.topics}
+        if not seen:
+            raise
+        return sorted(seen)
+
+
 def _readable(names: Iterable[str], rights: Rights) -> list[str]:
     return [name for name in names if not is_system_topic(name) and rights.may("read", Resource("topic", name))]
 
 
 async def _look_up(lookup: KeyLookup, keys: Sequence[str]) -> _Looked:
-    looked, ends, room = _Looked(lookup.asked), time.monotonic() + _SECONDS, _MOST_MESSAGES
+    looked, ends, room = _Looked(lookup.asked, lookup.is_told), time.monotonic() + _SECONDS, _MOST_MESSAGES
     for key in keys:
         one = await lookup.find(key, ends=ends if room > 0 else 0.0)
         room -= len(one.messages)
@@ -170,7 +185,7 @@ def _answer(looked: _Looked, keys: Sequence[str], missing: list[MissingBroker], 
     slaves = slaves_shown(looked.slaves)
     unsearched = [f"{each.broker} was not searched: {each.reason}" for each in missing]
     lagging = [f"slave {each.broker_id} of {each.broker} may lack the newest messages" for each in slaves]
-    silent = "; ".join((*unsearched, *lagging))
+    silent = "; ".join((*unsearched, *lagging, *([] if looked.is_told else [_NOT_TOLD])))
     partial = [
         PartialKey(key=key, reason=_TOO_MUCH if key in looked.cut_short else silent)
         for key in keys

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
+import pytest
+
+from broker_core.client.admin.index import SearchFigures
+from broker_core.client.errors import Unreachable
+from console.clusters.memory import QueueCounts, Remembered, RememberedBroker
+from gateway.control.key_lookup import _answer, _Looked, _names
+from gateway.control.messages import searched_of
 from tests.gateway.control.conftest import Control
 
+SEEN = datetime(2026, 5, 1, tzinfo=UTC)
 BACKWARDS = {"from": "2026-05-02T00:00:00Z", "to": "2026-05-01T00:00:00Z"}
 
 
@@ -65,3 +76,23 @@ def test_a_lookup_that_is_not_served_is_refused_by_name(control: Control) -> Non
     one = control.call("GET", "/messages:search", params={"topic": topic, "key": "a", **BACKWARDS})
     scan = control.call("POST", f"/topics/{topic}/messages:scan", json={"text": "a", **BACKWARDS})
     assert [each.status_code for each in (one, scan)] == [422, 422]
+
+
+async def test_while_no_name_server_answers_the_topics_are_those_that_were_seen_last() -> None:
+    names = AsyncMock(side_effect=Unreachable("10.0.0.9:9876", "refused"))
+    silent: Any = SimpleNamespace(topics=SimpleNamespace(names=names))
+    seen = RememberedBroker("broker-a", {}, SEEN, SEEN, topics={"orders": QueueCounts(1, 1, 6)})
+
+    assert await _names(silent, Remembered({"broker-a": seen})) == ["orders"]
+    with pytest.raises(Unreachable):
+        await _names(silent, Remembered())
+
+
+def test_what_the_last_known_brokers_have_is_not_called_all() -> None:
+    looked = _Looked(frozenset({"broker-a"}), is_told=False)
+    searched = searched_of(SearchFigures(), 0, 1, 0.0)
+
+    answer = _answer(looked, ["A17"], [], searched)
+
+    assert (answer.verdict, answer.complete, answer.missing) == ("partial", False, [])
+    assert [each.reason for each in answer.partial] == ["no name server answers: other brokers may have more"]
