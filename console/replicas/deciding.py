@@ -35,6 +35,8 @@ class Decided:
     heard: frozenset[int] | None = None
     """The replicas that it hears; None if it did not tell."""
     reason: str | None = None
+    may_adopt: bool | None = None
+    """Whether controllers hold something older than what replicas know, or nothing; None if none tells."""
 
 
 async def decided(admin: Admin, name: str) -> Decided | None:
@@ -53,7 +55,14 @@ async def decided(admin: Admin, name: str) -> Decided | None:
         info = (await admin.replication.in_sync([name], timeout_ms=_HEARD_MS)).get(name)
     except GantryError:
         info = None  # who is heard is not known then, and told so
-    return Decided(known, None if info is None else _heard(info))
+    return Decided(known, None if info is None else _heard(info), may_adopt=known.is_set_back)
+
+
+async def lost(admin: Admin, name: str) -> Decided:
+    """Return what controllers say of a name that they hold no state of, while its replicas know one."""
+    answers = await admin.replication.controllers(timeout_ms=_STATUS_MS)
+    is_missed = any(name in each.info.set_back for each in answers.found.values()) if answers.found else None
+    return Decided(reason=f"{name} is not known here", may_adopt=is_missed)
 
 
 async def why_untold(admin: Admin, error: GantryError) -> str:

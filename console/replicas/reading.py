@@ -32,7 +32,7 @@ from console.errors import NotKnown
 from console.moments import rfc3339
 from console.replicas import history
 from console.replicas.behind import Behind, behind_of
-from console.replicas.deciding import Decided, decided, of_name, of_replica, of_told
+from console.replicas.deciding import Decided, decided, lost, of_name, of_replica, of_told
 from console.replicas.held import held_of, with_words
 from console.replicas.processes import PROCESS_MS, hear
 from console.replicas.shapes import (
@@ -146,7 +146,7 @@ async def asked(admin: Admin, name: str, past: Past | None = None) -> Asked:
     newest = heard.newest(name)
     is_newer = newest is not None and (known is None or (known.is_set_back and newest.view > known.state.view))
     if newest is not None and decision is None:
-        decision = Decided(reason=f"{name} is not known here")
+        decision = await lost(admin, name)
     if not told.found and known is None and newest is None and past.decision is None:
         decision = None  # silent name servers do not tell whether they host controllers
     said = Asked(
@@ -243,6 +243,7 @@ def shown(name: str, said: Asked) -> Replicas:
         master_id=said.master_id,
         failover=None if known is None else _with_held(of_name(known, runtime, silence, said.told), replicas),
         failover_reason=None if said.decision is None else said.decision.reason,
+        may_adopt=False if said.decision is None else said.decision.may_adopt,
         told=None if said.told is None else _with_held(of_told(said.told, runtime, silence, known), replicas),
         last_known=said.last_known,
         replicas=replicas,

@@ -202,6 +202,13 @@ class Replicas(Struct, frozen=True, kw_only=True):
         FailoverOfName | None, Meta(description="Null in static mode, and while no controller answers.")
     ]
     failover_reason: Annotated[str | None, Meta(description="Why no controller answers.")]
+    may_adopt: Annotated[
+        bool | None,
+        Meta(
+            description="Whether a state can be adopted: controllers hold one that is older than what replicas know "
+            "(`set_back`), or none, as with an empty etcd. Null while no controller tells."
+        ),
+    ]
     told: Annotated[
         ToldState | None,
         Meta(

@@ -6687,6 +6687,8 @@ export interface components {
             failover: components["schemas"]["FailoverOfName"] | null;
             /** @description Why no controller answers. */
             failover_reason: string | null;
+            /** @description Whether a state can be adopted: controllers hold one that is older than what replicas know (`set_back`), or none, as with an empty etcd. Null while no controller tells. */
+            may_adopt: boolean | null;
             /** @description What the replicas say themselves, where no controller tells what is decided, or what the controllers hold is older (`set_back`). It counts then: `master_id`, roles and what is behind follow it. */
             told: components["schemas"]["Told"] | null;
             /** @description The last decision that the console saw, while neither controllers nor replicas tell any. */

@@ -57,6 +57,7 @@ def replicas(*ids: int) -> Replicas:
         master_id=1,
         failover=None,
         failover_reason=None,
+        may_adopt=False,
         told=None,
         last_known=None,
         replicas=rows,

@@ -106,7 +106,7 @@ async def test_each_process_is_listed_with_what_it_lacks(tmp_path: Path) -> None
         await eventually(has_all)
         found = await read(session)
 
-        assert (found.mode, found.master_id, found.failover) == ("static", 0, None)
+        assert (found.mode, found.master_id, found.failover, found.may_adopt) == ("static", 0, None, False)
         master, slave = found.replicas
         assert (master.broker_id, master.role, master.behind_bytes) == (0, "master", None)
         assert (slave.broker_id, slave.role, slave.reachable) == (1, "slave", True)
@@ -341,7 +341,16 @@ async def test_what_the_replicas_say_counts_where_the_engine_was_set_back(tmp_pa
         restored.name_server.on(RequestCode.NAME_STATE, succeed(lambda _: answer))
         async with Session(ClientConfig([restored.name_server.addr])) as session:
             found = shown("b", await asked(Admin(session), "b"))
+            await group.stop(next(each for each, broker in group.brokers.items() if broker is successor))
+            dead = shown("b", await asked(Admin(session), "b"))
 
+    assert found.may_adopt
+    # The master that the others name has died: it is called silent, as any other
+    row = next(each for each in dead.replicas if each.broker_id == number)
+    assert (dead.master_id, row.role, row.reachable, row.log_end) == (number, "master", False, None)
+    assert (row.reason or "").endswith("refused the connection")
+    assert dead.told is not None
+    assert (dead.told.writable, dead.told.writable_reason) == (None, row.reason)
     assert found.failover is not None
     assert found.told is not None
     assert (found.failover.set_back, found.failover.master_id, found.failover.epoch) == (True, 3 - number, 1)
@@ -358,7 +367,14 @@ async def test_a_name_that_the_controllers_lost_is_told_by_its_replicas(tmp_path
         lost = Command.response(ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST, remark="no replica of b")
         empty.name_server.on(RequestCode.NAME_STATE, succeed(lambda _: lost))
         async with Session(ClientConfig([empty.name_server.addr])) as session:
+            silent = shown("b", await asked(Admin(session), "b", seen(master.address, led_by=1)))
+            told = headers.GetMetadataInfoResponse("local", "n1", "n1", is_leader=True, peers="n1")
+            info = encode_strict(ControllerInfo(controller_id="n1", set_back=["b"]))
+            empty.name_server.on(
+                RequestCode.CONTROLLER_GET_METADATA_INFO, succeed(lambda _: Command.response(0, told, info))
+            )
             found = shown("b", await asked(Admin(session), "b", seen(master.address, led_by=1)))
+    assert (silent.may_adopt, found.may_adopt) == (None, True)
     assert (found.mode, found.failover, found.failover_reason) == ("failover", None, "b is not known here")
     assert found.told is not None
     assert found.told.master_id == found.master_id
