@@ -26,7 +26,7 @@ export const led = (id: number, failover: Partial<NonNullable<Replica["failover"
 
 export const ledAnswer = (state: Partial<Failover>, replicas: Replica[]): Replicas => {
   const failover = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2, stuck: null, set_back: false, age_ms: 0, ...state }
-  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, told: null, last_known: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
+  return { broker: "broker-a", at: AT, mode: "failover", master_id: failover.master_id, failover, failover_reason: null, may_adopt: failover.set_back, told: null, last_known: null, replicas, streams: [], streams_reason: null, silent_name_servers: [] }
 }
 
 export const answerNoHistory = () => answer(HISTORY, { broker: "broker-a", items: [] })

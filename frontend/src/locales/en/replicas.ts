@@ -47,6 +47,7 @@ export const replicas = {
     lastLeaderless: "The last decision that the console saw, of {{time}}: epoch {{epoch}}, no master, in sync {{ids}}.",
     masterUnknown: "nobody tells who is master",
     setBack: "The state that controllers keep is older than what replicas know. Nothing is decided until it heals or somebody adopts a state.",
+    lost: "The controllers keep no state of this broker, as with an empty etcd, and its replicas know one. Nothing is decided until it heals or somebody adopts a state.",
     noController: "What controllers decided is not known: {{reason}}.",
     silentServers: "These name servers, and their controllers, do not answer: {{servers}}",
     now: "Now",

@@ -46,6 +46,7 @@ export const replicas = {
     lastLeaderless: "控制台最后看到的决定（{{time}}）：任期 {{epoch}}，没有主节点，同步集合 {{ids}}。",
     masterUnknown: "无人告知哪个副本是主节点",
     setBack: "控制器保存的状态早于副本所知的状态。恢复或人工采纳之前不作任何决定。",
+    lost: "控制器没有保存该 broker 的状态（例如 etcd 为空），而副本知道它的状态。恢复或人工采纳之前不作任何决定。",
     noController: "无法得知控制器的决定：{{reason}}。",
     silentServers: "以下 Name server 及其控制器没有响应：{{servers}}",
     now: "现在",

@@ -315,6 +315,30 @@ describe("the page of one broker name", () => {
     expect(requests(path).map(({ body }) => body)).toEqual([{ in_sync: [2], of_cluster: "shop" }, { in_sync: [2], of_cluster: "shop" }])
   })
 
+  it("offers an adoption where the controllers keep nothing, as with an empty etcd", async () => {
+    const path = "POST /api/v1/clusters/local/brokers/broker-a:adopt"
+    answer(path, { ...PREVIEW, before: null, told: STATE, after: { ...STATE, master_id: null, epoch: 1005 }, next_masters: [1] })
+    const told = { ...STATE, writable: true, writable_reason: null, effective_min_in_sync: 2 }
+    answer(REPLICAS, { ...ledAnswer({}, [led(1, {}, "master"), led(2)]), failover: null, failover_reason: "broker-a is not known here", may_adopt: true, told })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    expect(await screen.findByText(/^The controllers keep no state of this broker, as with an empty etcd, and its replicas know one\./)).toBeTruthy()
+    fireEvent.click(screen.getByRole("button", { name: "Adopt a state" }))
+    fireEvent.click(await screen.findByLabelText("1 at 10.0.0.2:10911"))
+    fireEvent.change(screen.getByLabelText("Cluster name of the brokers"), { target: { value: "shop" } })
+    fireEvent.click(button("Preview"))
+    expect(await screen.findByText("from 1005 on")).toBeTruthy()
+    expect(requests(path).map(({ query }) => query.get("dry_run"))).toEqual(["true"])
+  })
+
+  it("calls a dead master silent also where the engine was set back", async () => {
+    const told = { ...STATE, master_id: 2, epoch: 1004, writable: null, writable_reason: "it is gone", effective_min_in_sync: null }
+    const dead = { ...led(2, { heard: false }, "master"), reachable: false, reason: "it is gone", log_end: null }
+    answer(REPLICAS, { ...ledAnswer({ epoch: 1003, set_back: true }, [led(1), dead]), master_id: 2, told })
+    renderApp(<ReplicasPage cluster="local" broker="broker-a" />)
+    expect((await rowOf("10.0.0.3:10911")).getByText("it is gone")).toBeTruthy()
+    expect(screen.getByText("does not answer").closest("[data-tone]")?.getAttribute("data-tone")).toBe("crit")
+  })
+
   it("says in the form why a change of the policy is refused", async () => {
     const policy = "/api/v1/clusters/local/brokers/broker-a/policy"
     answer(`GET ${policy}`, { min_in_sync: 2, unclean_allowed: false })

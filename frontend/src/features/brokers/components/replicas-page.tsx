@@ -134,14 +134,14 @@ function NotTold({ of: { failover_reason: reason, told, last_known: last, silent
   )
 }
 
-function Troubles({ of: { failover, told }, onAdopt }: { of: Replicas; onAdopt: () => void }) {
+function Troubles({ of: { failover, told, may_adopt: mayAdopt }, onAdopt }: { of: Replicas; onAdopt: () => void }) {
   const { t } = useTranslation()
   const now = told ?? failover
   return (
     <>
-      {failover?.set_back && (
+      {mayAdopt && (
         <Callout tone="crit">
-          {t("replicas.setBack")} {told && <Older of={failover} />} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
+          {t(failover ? "replicas.setBack" : "replicas.lost")} {told && failover && <Older of={failover} />} <FormButton words={t("replicas.adopt.open")} onOpen={onAdopt} />
         </Callout>
       )}
       {failover?.stuck != null && <Callout tone="crit">{t("replicas.stuck", { reason: reasonIn(t, failover.stuck) })}</Callout>}
