@@ -28,6 +28,7 @@ def list_groups(session: Session) -> None:
     session.out.rows(found, columns)
     gaps = Gaps("was not read")
     for each in found:
+        gaps.note(each)
         if each["unknown_reason"] is not None:
             gaps.add(f"not everything of {each['name']} is known: {each['unknown_reason']}")
     gaps.tell()

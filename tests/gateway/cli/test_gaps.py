@@ -123,3 +123,15 @@ def test_a_group_with_unknown_figures_is_named(monkeypatch: pytest.MonkeyPatch) 
 
     assert done.exit_code == 1
     assert done.stderr == "gantry: not everything of depot is known: broker-b is not listed\n"
+
+
+def test_a_slave_that_was_read_for_dead_letters_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    slave = {"broker": "broker-b", "broker_id": 1, "reason": "it is silent"}
+    row = {"name": "depot", "messages": None, "unknown_reason": None, "from_slaves": [slave]}
+
+    done = answered(monkeypatch, {"items": [row], "next_cursor": None}, "dead-letters", "list")
+
+    assert done.exit_code == 1
+    assert done.stderr == (
+        "gantry: the newest messages of broker-b may be missing: slave 1 was read, because it is silent\n"
+    )
