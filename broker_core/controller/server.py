@@ -167,7 +167,9 @@ class Controller:
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     def _may_lead(self) -> bool:
-        """Whoever hears none of the replicas that there are may be the one that is cut off."""
+        """Whoever hears none of the replicas that there are may be the one that is cut off, if there are others."""
+        if not self._engine.decisions.others_may_lead:
+            return True
         is_any = any(state.replicas for state in self.parts.states.all().values())
         return not is_any or self.parts.hearing.hears_anybody(self._clock())
 

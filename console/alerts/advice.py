@@ -26,8 +26,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "elections_per_hour": "{subject} has another master. See in its history why the old one was replaced, "
     "and whether it is back as a slave.",
     "controllers_silent": "Start the name servers of {subject} that do not answer: GET …/controllers names them.",
-    "controllers_leaderless": "No master of {subject} is replaced until a controller leads: "
-    "see whether controllers reach their engine.",
+    "controllers_leaderless": "No master of {subject} is replaced until a controller leads: see whether controllers "
+    "reach their engine, and whether replicas reach controllers: one that hears no replica does not lead.",
     "controller_engine_down": "Nothing can be decided in {subject}: bring a majority of etcd back, or clear its alarm.",
     "controller_engine_used": "Compact and defragment etcd of {subject}, or raise its quota, before it refuses writes.",
 }

@@ -70,6 +70,18 @@ async def test_a_killed_master_is_replaced_sooner_than_a_silent_one(tmp_path: Pa
         await eventually(lambda: second.told[-1].master == MasterLife(2, "1-a"))
 
 
+async def test_the_only_controller_leads_on_while_all_replicas_are_away(tmp_path: Path) -> None:
+    async with hosted(tmp_path, timeout_seconds=0.3) as served, brokers(served, 1) as [first]:
+        await elected(served, 1)
+        parts = served.controller.parts
+        await first.leave()
+        await eventually(lambda: not parts.hearing.hears_anybody(parts.clock()))
+        known = parts.clock() + parts.leader.state.valid_seconds(parts.clock())
+        # The next step: it renews the lead.
+        await eventually(lambda: parts.clock() + parts.leader.state.valid_seconds(parts.clock()) > known + 0.1)
+        assert parts.leader.is_leading
+
+
 async def test_a_stranger_makes_the_controller_connect_nowhere(tmp_path: Path) -> None:
     tried: list[asyncio.StreamWriter] = []
 
