@@ -57,7 +57,7 @@ class BrokerHandlers:
             state = parts.states.find(beat.name)
             _check_told(state, beat.view[1], beat.epoch, beat.last_epoch, beat.view[0])
             if beat.life and (_knows(state, beat.id) or parts.hearing.has_room(beat.name, beat.id)):
-                parts.hearing.heartbeat(beat, now, has_all=self._has_all(state, beat, now))
+                parts.hearing.heartbeat(beat, now, whole_at=self._whole_at(state, beat, now))
                 parts.links.heard(beat.name, beat.id, beat.life, connection)
             state = self._registered(state, beat)
         except Refused as refused:
@@ -71,12 +71,14 @@ class BrokerHandlers:
         body = encode_state(state) if header.wants_state or state.view > beat.view else b""
         return Command.response(ResponseCode.SUCCESS, answer, body)
 
-    def _has_all(self, state: NameState | None, beat: Heartbeat, now: float) -> bool:
-        """Return whether a replica has every acknowledged record, by a state that is as good as new."""
-        age_ms = self._parts.states.age_ms(now)
+    def _whole_at(self, state: NameState | None, beat: Heartbeat, now: float) -> float | None:
+        """Return when a replica surely had every acknowledged record: when it was read that it is a clean member."""
+        states = self._parts.states
+        age_ms = states.age_ms(now)
         if state is None or age_ms is None or age_ms > FRESH_MS or self._parts.trust.is_set_back(state.name):
-            return False
-        return beat.id in state.in_sync and state.is_registered(beat.id, beat.life) and state.replicas[beat.id].clean
+            return None
+        is_member = beat.id in state.in_sync and state.is_registered(beat.id, beat.life)
+        return states.read_at if is_member and state.replicas[beat.id].clean else None
 
     def _registered(self, state: NameState | None, beat: Heartbeat) -> NameState:
         if self._parts.states.read_at is None:

@@ -56,17 +56,17 @@ class Hearing:
         self._timeout = timeout
         self._heard: dict[str, dict[int, _Heard]] = {}
         self._newest: dict[str, tuple[View, float]] = {}  # and when it was first told
-        self._whole: dict[str, tuple[Heartbeat, float]] = {}  # and when it came
+        self._whole: dict[str, tuple[Heartbeat, float]] = {}  # and until when its log had everything
         self._count = 0
 
     def woke(self, now: float) -> None:
         """Begin anew to count silence: this process did not run, and what was sent to it meanwhile is not read yet."""
         self._started = now
 
-    def heartbeat(self, beat: Heartbeat, now: float, *, has_all: bool = False) -> None:
+    def heartbeat(self, beat: Heartbeat, now: float, *, whole_at: float | None = None) -> None:
         """Note a heartbeat; one of an earlier life than was heard tells only which view it knew.
 
-        `has_all` is whether the replica has every acknowledged record, as the state of its name says now.
+        At `whole_at`, if it is known, everything that was acknowledged was in the replica's log.
         """
         self.told(beat.name, beat.view, now)
         of_name = self._heard.setdefault(beat.name, {})
@@ -76,8 +76,8 @@ class Hearing:
         elif life_number(beat.life) < life_number(known.beat.life):
             return
         of_name[beat.id] = _Heard(beat, now)
-        if has_all:
-            self._whole[beat.name] = beat, now
+        if whole_at is not None:
+            self._whole[beat.name] = beat, whole_at
 
     def told(self, name: str, view: View, now: float) -> None:
         """Note that somebody knows a view of a name."""
@@ -146,7 +146,7 @@ class Hearing:
         return self._newest[name][1] if name in self._newest else self._started
 
     def last_whole(self, name: str) -> tuple[Heartbeat, float] | None:
-        """Return the last heartbeat, and when it came, of a replica that had every acknowledged record then."""
+        """Return the last heartbeat of a replica that had every acknowledged record, and when it surely did."""
         return self._whole.get(name)
 
     def names(self) -> list[str]:

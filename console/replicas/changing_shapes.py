@@ -48,7 +48,7 @@ class LossBound(Struct, frozen=True, kw_only=True):
     ]
     replica_id: Annotated[int, Meta(description="Whose log that was.")]
     log_end: Annotated[int, Meta(description="Where that log ended.")]
-    as_of: Annotated[Moment, Meta(description="When a controller heard that replica last.")]
+    as_of: Annotated[Moment, Meta(description="Until when that replica surely had everything that was acknowledged.")]
 
 
 class ReplicaChange(Struct, frozen=True, kw_only=True):

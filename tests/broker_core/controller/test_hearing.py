@@ -149,10 +149,10 @@ def test_strangers_do_not_fill_the_memory() -> None:
 def test_the_last_log_that_had_everything_is_remembered_when_its_replica_is_gone() -> None:
     hearing = Hearing(0.0)
     assert hearing.last_whole("b") is None
-    hearing.heartbeat(beat(1, end=170), 10.0, has_all=True)
+    hearing.heartbeat(beat(1, end=170), 10.0, whole_at=9.0)
     hearing.heartbeat(beat(2, end=60), 11.0)
     hearing.heartbeat(beat(1, restarts=2, end=150), 12.0)
-    assert hearing.last_whole("b") == (beat(1, end=170), 10.0)
+    assert hearing.last_whole("b") == (beat(1, end=170), 9.0)
     hearing.prune({"b": [1, 2]}, 99.0)
     assert hearing.last_whole("b") is not None
     hearing.prune({}, 99.0)

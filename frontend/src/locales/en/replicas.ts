@@ -60,7 +60,7 @@ export const replicas = {
     lacks: "When it was heard last, the new master had {{bytes}} less than the longest log.",
     lacksNothing: "When it was heard last, the new master had as much as the longest log.",
     lacksUnknown: "What the new master lacks is not known: somebody who may have more is silent.",
-    mostLost: "At most {{bytes}} of acknowledged messages are lost, as of {{time}}: then replica {{replica}}, which had all of them, was heard last, with its log up to {{end}}. What was acknowledged later is not counted.",
+    mostLost: "At most {{bytes}} of acknowledged messages are lost, as of {{time}}: until then replica {{replica}} surely had all of them, and it was heard last with its log up to {{end}}. What was acknowledged later is not counted.",
     lossUnknown: "How much is lost of what was acknowledged is not known: no log that had all of it was heard, or it cannot be compared with this one.",
     handedOver: "It gets what it lacks from the master first. If the master dies meanwhile, what only that one had is cut: nobody was told that it was stored.",
     othersCut: "What others have more is cut: nobody was told that it was stored.",
