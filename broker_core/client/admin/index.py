@@ -131,7 +131,7 @@ class KeyLookup:
         """Return what the brokers have of the key; what is not asked at the monotonic time `ends` is cut short."""
         found = KeyFound(key)
         await asyncio.gather(*(self._ask(found, name, topic, ends) for topic in self._topics for name in self.asked))
-        found.messages.sort(key=lambda each: each.message.store_timestamp, reverse=True)
+        found.messages.sort(key=lambda each: each.stored, reverse=True)
         return found
 
     async def _ask(self, found: KeyFound, name: str, topic: str, ends: float) -> None:

@@ -309,7 +309,7 @@ def _exact(result: SearchResult, unique_id: str) -> list[PlacedMessage]:
 
 def _newest_first(found: Mapping[str, IndexAnswer]) -> list[PlacedMessage]:
     placed = [PlacedMessage(message, name) for name, searched in found.items() for message in searched.matching]
-    return sorted(placed, key=lambda each: (each.message.store_timestamp, each.message.log_offset), reverse=True)
+    return sorted(placed, key=lambda each: each.stored, reverse=True)
 
 
 def _begins(message_id: str) -> Iterable[int]:

@@ -34,6 +34,11 @@ class PlacedMessage:
         """The queue it is in."""
         return MessageQueue(self.message.topic, self.broker_name, self.message.queue_id)
 
+    @property
+    def stored(self) -> tuple[int, int]:
+        """When it was stored, in ms, and its log offset, which orders those of one broker and moment."""
+        return self.message.store_timestamp, self.message.log_offset
+
 
 @dataclass(frozen=True, slots=True)
 class BrowsePage:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from broker_core.client.admin import Admin
@@ -28,6 +30,16 @@ async def test_a_key_finds_its_messages_newest_first(live: Live) -> None:
     assert result.figures.index_files
     assert result.figures.entries_visited is not None
     assert result.figures.entries_visited >= 2
+
+
+async def test_a_lookup_of_keys_is_newest_first_also_within_a_millisecond(live: Live) -> None:
+    topic = await live.topic(queues=1)
+    await live.producer.send_batch(topic, [Message.create(topic, b"x", keys=["A17"]) for _ in range(5)])
+
+    lookup = await live.admin.messages.key_lookup([topic], begin=0, end=1 << 60, limit=9)
+    found = await lookup.find("A17", ends=time.monotonic() + 10)
+
+    assert [placed.message.queue_offset for placed in found.messages] == [4, 3, 2, 1, 0]
 
 
 async def test_keys_that_only_hash_alike_are_dropped(live: Live) -> None:
