@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -162,8 +162,14 @@ class _Known:
     offset: int
 
 
-def turned_back(commits: Iterable[Commit], allowed_s: float) -> list[str]:
-    """Return the told offsets that lie below one that had been taken more than `allowed_s` before the question."""
+def turned_back(
+    commits: Iterable[Commit], allowed_s: float, cut_off: Collection[tuple[float, float]] = ()
+) -> list[str]:
+    """Return the told offsets that lie below one that had been taken more than `allowed_s` before the question.
+
+    A master that slaves and controllers do not reach, from the first to the second moment of each `cut_off`, goes on to
+    take offsets of clients that reach it: what it took then need not be known to the next one.
+    """
     taken: defaultdict[tuple[str, Queue], list[_Known]] = defaultdict(list)
     told = []
     for commit in commits:
@@ -171,7 +177,8 @@ def turned_back(commits: Iterable[Commit], allowed_s: float) -> list[str]:
         if not commit.is_read:
             known.append(_Known(commit.ended, commit.offset))
             continue
-        least = max((each.offset for each in known if each.at <= commit.began - allowed_s), default=0)
+        followed = min([commit.began, *(began for began, ended in cut_off if began <= commit.began <= ended)])
+        least = max((each.offset for each in known if each.at <= followed - allowed_s), default=0)
         if commit.offset < least:
             told.append(f"{commit.client} had committed {least} in {commit.queue}, and is told {commit.offset}")
     return told

@@ -174,6 +174,9 @@ def test_an_offset_that_is_turned_back_too_far_is_told() -> None:
     assert checks.turned_back([*taken, commit(5, 4.5, is_read=True)], 1.0) == []
     assert checks.turned_back([*taken, commit(4, 4.5, is_read=True)], 1.0)
     assert checks.turned_back([*taken, commit(5, 5.5, is_read=True)], 1.0)
+    assert checks.turned_back([*taken, commit(5, 5.5, is_read=True)], 1.0, [(3.0, 6.0)]) == []
+    assert checks.turned_back([*taken, commit(4, 5.5, is_read=True)], 1.0, [(3.0, 6.0)])
+    assert checks.turned_back([*taken, commit(5, 5.5, is_read=True)], 1.0, [(2.0, 5.0)])
 
 
 def test_a_record_is_kept_in_a_file_too(tmp_path: Path) -> None:
