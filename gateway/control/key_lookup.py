@@ -23,7 +23,7 @@ from console.accounts.deciding import Rights
 from console.accounts.permissions import needs, rights_of_request
 from console.accounts.rights import Resource
 from console.clusters.connections import ask
-from console.clusters.memory import Remembered, remembered
+from console.clusters.memory import aremembered
 from console.fields import MomentField, milliseconds
 from console.lag.shapes import MissingBroker
 from console.shapes import as_json, serializer_of
@@ -116,11 +116,11 @@ class MessagesSearchView(MessageSearchView):
         topic = wanted["topic"]
         started = time.perf_counter()
 
-        rights, known = rights_of_request(request), remembered(cluster)
+        rights = rights_of_request(request)
 
         async def question(admin: Admin) -> _Looked:
             # Names come from a name server: what was sampled does not have a topic that was just created.
-            topics = [topic] if topic is not None else _readable(await _names(admin, known), rights)
+            topics = [topic] if topic is not None else _readable(await _names(admin, cluster), rights)
             lookup = await admin.messages.key_lookup(
                 topics, begin=begin, end=end, limit=wanted["per_key"], with_slaves=True
             )
@@ -152,11 +152,12 @@ class _Looked:
     """The slaves that were asked in the place of their masters, by broker name."""
 
 
-async def _names(admin: Admin, known: Remembered) -> list[str]:
+async def _names(admin: Admin, cluster: str) -> list[str]:
     """Return the names of all topics; while no name server answers, those that were seen last."""
     try:
         return await admin.topics.names()
     except Unreachable:
+        known = await aremembered(cluster)
         seen = {name for broker in known.brokers.values() for name in broker.topics}
         if not seen:
             raise

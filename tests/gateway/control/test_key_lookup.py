@@ -12,6 +12,7 @@ import pytest
 from broker_core.client.admin.index import SearchFigures
 from broker_core.client.errors import Unreachable
 from console.clusters.memory import QueueCounts, Remembered, RememberedBroker
+from gateway.control import key_lookup
 from gateway.control.key_lookup import _answer, _Looked, _names
 from gateway.control.messages import searched_of
 from tests.gateway.control.conftest import Control
@@ -78,14 +79,19 @@ def test_a_lookup_that_is_not_served_is_refused_by_name(control: Control) -> Non
     assert [each.status_code for each in (one, scan)] == [422, 422]
 
 
-async def test_while_no_name_server_answers_the_topics_are_those_that_were_seen_last() -> None:
+async def test_while_no_name_server_answers_the_topics_are_those_that_were_seen_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     names = AsyncMock(side_effect=Unreachable("10.0.0.9:9876", "refused"))
     silent: Any = SimpleNamespace(topics=SimpleNamespace(names=names))
     seen = RememberedBroker("broker-a", {}, SEEN, SEEN, topics={"orders": QueueCounts(1, 1, 6)})
 
-    assert await _names(silent, Remembered({"broker-a": seen})) == ["orders"]
+    known = AsyncMock(side_effect=[Remembered({"broker-a": seen}), Remembered()])
+    monkeypatch.setattr(key_lookup, "aremembered", known)
+
+    assert await _names(silent, "local") == ["orders"]
     with pytest.raises(Unreachable):
-        await _names(silent, Remembered())
+        await _names(silent, "local")
 
 
 def test_what_the_last_known_brokers_have_is_not_called_all() -> None:
